@@ -1,0 +1,133 @@
+//! Named errors of the seam.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ringfence_policy::{Entry, Guarantees};
+use thiserror::Error;
+
+/// No backend can enforce what the profile requires on this host; nothing ran.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Unavailable {
+    /// This system, or this build, has no backend for confined commands.
+    #[error("no confinement is available: {why}")]
+    NoBackend {
+        /// What is missing.
+        why: String,
+        /// How to get it.
+        advice: String,
+    },
+    /// The host lacks what the set-up needs; the failing step was found by trying it.
+    #[error("confinement could not be set up: {failed}")]
+    Probe {
+        /// The step that failed.
+        failed: SetupFailed,
+        /// How to get what is missing.
+        advice: String,
+    },
+    /// Guarantees that the profile requires are not achieved.
+    #[error("required guarantees are not achieved: {missing}")]
+    Guarantees {
+        /// The missing guarantees.
+        missing: Guarantees,
+        /// The undischarged obligations behind them.
+        entries: Vec<Entry>,
+    },
+    /// A path of the policy can't be enforced as asked.
+    #[error("{path:?} can't be enforced as asked: {why}")]
+    Path {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl Unavailable {
+    /// A stable identifier.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NoBackend { .. } => "sandbox_unavailable",
+            Self::Probe { .. } => "sandbox_probe_failed",
+            Self::Guarantees { .. } => "guarantees_missing",
+            Self::Path { .. } => "path_unenforceable",
+        }
+    }
+
+    /// What to do about it; empty when the message says it all.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoBackend { advice, .. } | Self::Probe { advice, .. } => advice.clone(),
+            Self::Guarantees { entries, .. } => entries
+                .iter()
+                .map(|entry| format!("{}: {:?}", entry.obligation, entry.discharge))
+                .collect::<Vec<_>>()
+                .join("; "),
+            Self::Path { .. } => String::new(),
+        }
+    }
+}
+
+/// A step of the set-up failed, so the command was never executed.
+///
+/// `step` is a stable name such as `build the file view`; `errno` is what the failing call answered.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub struct SetupFailed {
+    /// The step, by a stable name.
+    pub step: &'static str,
+    /// The error number of the failing call.
+    pub errno: i32,
+    /// The path the step worked on, if it worked on one.
+    pub path: Option<PathBuf>,
+}
+
+impl fmt::Display for SetupFailed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.step)?;
+        if let Some(path) = &self.path {
+            write!(f, " {}", path.display())?;
+        }
+        write!(f, ": {}", std::io::Error::from_raw_os_error(self.errno))
+    }
+}
+
+/// A command could not be started; no process of it exists.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// A step of the set-up failed.
+    #[error("{0}")]
+    Setup(#[from] SetupFailed),
+    /// A file or directory the policy names was replaced since it was compiled.
+    #[error("{path:?} changed since the policy was compiled")]
+    Changed {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An argument, a variable or the directory can't be passed to a program.
+    #[error("{what} {why}")]
+    Malformed {
+        /// Which part of the command.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The policy has been released.
+    #[error("the policy has been released")]
+    Released,
+}
+
+/// A signal was not delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SignalError {
+    /// The backend can't deliver this signal.
+    #[error("this backend can't deliver that signal")]
+    Unsupported,
+    /// The command has ended.
+    #[error("the command has ended")]
+    Ended,
+}

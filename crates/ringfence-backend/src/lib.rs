@@ -1,0 +1,244 @@
+//! The seam between ringfence's pipeline and whatever enforces a policy.
+//!
+//! A [`Backend`] is chosen once per set. It compiles a policy into a [`CompiledPolicy`], which launches any
+//! number of commands; each gives a [`Containment`], the handle to that command's whole process tree. The
+//! pipeline drives it by readiness ([`Containment::descriptors`], or the [`Notifier`] of the launch where a
+//! system has no descriptors to wait on) and [`Containment::next_event`].
+//!
+//! The module [`direct`] is the backend without confinement.
+
+#![forbid(unsafe_code)]
+
+pub mod direct;
+mod error;
+
+use std::ffi::OsString;
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ringfence_policy::{Policy, RegionTree, Report};
+use serde::Serialize;
+
+pub use error::{LaunchError, SetupFailed, SignalError, Unavailable};
+
+/// A descriptor or handle that becomes a standard stream of the command.
+#[cfg(unix)]
+pub type Stream = std::os::fd::OwnedFd;
+/// A descriptor or handle that becomes a standard stream of the command.
+#[cfg(windows)]
+pub type Stream = std::os::windows::io::OwnedHandle;
+
+/// Something that can enforce policies on this host.
+pub trait Backend: Debug + Send + Sync {
+    /// What it found out about this host when it was probed.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Turns a policy into something that launches commands.
+    ///
+    /// # Errors
+    /// [`Unavailable`] when a clause of the policy has no mechanism here, naming it.
+    fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable>;
+}
+
+/// What a backend knows about this host, for people and for `ringfence doctor`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Capabilities {
+    /// Name of the tier: `namespaces`, `direct`.
+    pub tier: &'static str,
+    /// Facts in a fixed order.
+    pub facts: Vec<Fact>,
+}
+
+/// One capability of this host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// Stable name.
+    pub name: &'static str,
+    /// Whether it is there, and in which form.
+    pub state: FactState,
+    /// What its absence costs and how to get it; empty when there is nothing to do.
+    pub advice: String,
+}
+
+/// State of a capability.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactState {
+    /// There, with a version or form.
+    Present(String),
+    /// Not there, with the reason.
+    Absent(String),
+}
+
+/// What a backend compiles.
+#[derive(Clone, Debug)]
+pub struct CompileRequest {
+    /// The regions and boundaries to enforce.
+    pub policy: Policy,
+    /// An existing directory owned by the set, mode 0700, that the backend may use for the life of the policy.
+    pub base: PathBuf,
+    /// Size of each private memory filesystem, in bytes.
+    pub private_bytes: u64,
+}
+
+/// A policy ready to launch commands; dropping it releases everything it holds.
+pub trait CompiledPolicy: Debug + Send + Sync {
+    /// Which obligations are discharged, and how.
+    fn report(&self) -> &Report;
+
+    /// The regions as they are enforced: the policy's and what the backend added around them.
+    fn tree(&self) -> &RegionTree;
+
+    /// Does now what the first launch would have to do.
+    ///
+    /// # Errors
+    /// As [`CompiledPolicy::launch`].
+    fn warm_up(&self) -> Result<(), LaunchError>;
+
+    /// Starts one command. Returns as soon as the system has taken it over; whether the program was executed
+    /// is the first event of the containment.
+    ///
+    /// # Errors
+    /// [`LaunchError`]; then no process of the command exists.
+    fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError>;
+
+    /// Ends whatever it keeps running and gives back what it holds; later launches answer
+    /// [`LaunchError::Released`].
+    fn release(&self);
+}
+
+/// One command, fully resolved.
+#[derive(Debug)]
+pub struct Launch {
+    /// The program's name and its arguments; never empty.
+    pub arguments: Vec<OsString>,
+    /// The complete environment: an empty list is an empty environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Working directory, absolute.
+    pub directory: PathBuf,
+    /// Standard input, output and error.
+    pub streams: [Stream; 3],
+    /// Called by backends that can't offer a descriptor, whenever an event may be waiting.
+    pub notifier: Notifier,
+}
+
+/// A callback that wakes whoever waits for a containment's events.
+#[derive(Clone)]
+pub struct Notifier(Arc<dyn Fn() + Send + Sync>);
+
+impl Notifier {
+    /// Wraps a callback; it may be called from any thread and must not block.
+    pub fn new(callback: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Arc::new(callback))
+    }
+
+    /// Says that an event may be waiting.
+    pub fn notify(&self) {
+        (self.0)();
+    }
+}
+
+impl Debug for Notifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Notifier")
+    }
+}
+
+/// The process tree of one launched command. Dropping it kills what is left of the tree.
+pub trait Containment: Debug + Send + Sync {
+    /// How surely the tree ends with its owner.
+    fn class(&self) -> LifetimeContainment;
+
+    /// Descriptors that become readable when [`Containment::next_event`] may have something new.
+    #[cfg(unix)]
+    fn descriptors(&self, watch: Watch) -> Vec<std::os::fd::BorrowedFd<'_>>;
+
+    /// The next event, without blocking; `None` when there is none yet.
+    fn next_event(&self) -> Option<Event>;
+
+    /// Asks the command, or its process group, to do something.
+    ///
+    /// # Errors
+    /// [`SignalError::Unsupported`] where the system has no such signal, [`SignalError::Ended`] when nobody is
+    /// left to receive it.
+    fn signal(&self, signal: Signal) -> Result<(), SignalError>;
+
+    /// Kills the whole tree; its end arrives as an event.
+    fn kill(&self);
+}
+
+/// Which events somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// All of them.
+    StartAndEnd,
+    /// Only those that end the command; [`Event::Started`] then arrives with them.
+    End,
+}
+
+/// What happened to a launched command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The program was executed.
+    Started,
+    /// A step of the set-up failed: the program was not executed and nothing is left.
+    SetupFailed(SetupFailed),
+    /// The command has ended and nothing of its tree is left.
+    Ended(ExitStatus),
+}
+
+/// How a command's first process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// It exited with this code.
+    Exited(i32),
+    /// A signal ended it.
+    Signaled {
+        /// Signal number.
+        signal: i32,
+        /// Whether it left a core dump.
+        core: bool,
+    },
+    /// Its end was caused from outside before it could be observed: the tree was killed.
+    Killed,
+}
+
+/// A request to a running command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Signal {
+    /// As typing Ctrl-C would (`SIGINT`).
+    Interrupt,
+    /// Ask it to end (`SIGTERM`).
+    Terminate,
+    /// Its terminal went away (`SIGHUP`).
+    Hangup,
+    /// End it without asking (`SIGKILL`).
+    Kill,
+}
+
+impl Signal {
+    /// The signal's number on Unix.
+    #[must_use]
+    pub const fn number(self) -> i32 {
+        match self {
+            Self::Hangup => 1,
+            Self::Interrupt => 2,
+            Self::Kill => 9,
+            Self::Terminate => 15,
+        }
+    }
+}
+
+/// How surely a command's process tree ends with its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LifetimeContainment {
+    /// The kernel ends every process of the tree.
+    Enforced,
+    /// Every process that did not leave the tree's group.
+    BestEffort,
+    /// Nothing is promised.
+    Unspecified,
+}

@@ -1,0 +1,32 @@
+//! Looks at this host.
+//!
+//! * [`Host`] makes paths canonical and says which object it found; [`observe`] looks at one object again.
+//! * [`runtime`] finds what programs need to start and the toolchains that `PATH` really uses.
+//! * [`sockets`] finds Unix sockets that have a path.
+//! * [`links`] finds the other names of a file with several hard links.
+//!
+//! # What it does not do
+//! * It decides nothing: every answer is a fact for the policy to judge.
+//! * It holds nothing open. An answer is about the moment of the question; whoever acts on it later compares
+//!   the [`Identity`](ringfence_policy::Identity) of what it opens.
+//! * It never prints, never exits and never reads the environment; callers pass in what they want considered.
+//!
+//! # Platforms
+//! Complete on Linux. Other Unix systems have no mount identity and no [`sockets::bound`]; elsewhere paths
+//! have no identity.
+#![forbid(unsafe_code)]
+
+mod host;
+pub mod links;
+mod observe;
+pub mod runtime;
+mod scan;
+pub mod sockets;
+#[cfg(test)]
+#[cfg(unix)]
+mod testing;
+#[cfg(unix)]
+mod walk;
+
+pub use host::Host;
+pub use observe::observe;

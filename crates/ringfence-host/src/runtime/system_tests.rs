@@ -1,0 +1,134 @@
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::{Kind, Resolve};
+
+use super::{matches, system};
+use crate::Host;
+use crate::runtime::RuntimeAccess::{self, Read, ReadExecute};
+use crate::runtime::table::SYSTEM;
+use crate::testing::Tree;
+
+/// The access the entries give, deepest entry first.
+fn access(path: &str) -> Option<RuntimeAccess> {
+    let path = Host.resolve(Path::new(path)).unwrap().path;
+    let entries = system(&Host).entries;
+    let mut above = entries
+        .iter()
+        .filter(|entry| path.starts_with(&entry.resolved.path));
+    above.next_back().map(|entry| entry.access)
+}
+
+#[test]
+fn pol_37_programs_and_their_loader_may_run() {
+    for path in ["/bin/sh", "/usr/bin/env", "/usr/lib"] {
+        assert_eq!(access(path), Some(ReadExecute), "{path}");
+    }
+}
+
+#[test]
+fn pol_36_names_and_settings_may_be_read() {
+    for path in ["/etc/hosts", "/etc/passwd", "/etc/services"] {
+        if Path::new(path).exists() {
+            assert_eq!(access(path), Some(Read), "{path}");
+        } else {
+            eprintln!("SKIP: no {path} on this host");
+        }
+    }
+}
+
+#[test]
+fn pol_41_the_rest_stays_closed() {
+    for path in [
+        "/etc",
+        "/etc/shadow",
+        "/etc/ssh",
+        "/etc/ssh/ssh_config",
+        "/etc/ssl",
+        "/etc/ssl/private",
+        "/etc/machine-id",
+        "/etc/pki/tls/private/x",
+        "/etc/pki/entitlement",
+        "/root",
+        "/home",
+        "/var/lib",
+        "/tmp",
+        "/opt/x",
+        "/proc/self",
+        "/run",
+    ] {
+        assert_eq!(access(path), None, "{path}");
+    }
+}
+
+#[test]
+fn pol_39_every_row_that_is_a_link_is_open_under_its_name() {
+    let bundle = system(&Host);
+    let rows = SYSTEM.iter().map(|(path, _)| Path::new(path));
+    let links: Vec<_> = rows.filter(|path| path.is_symlink() && path.exists()).collect();
+    if links.is_empty() {
+        eprintln!("SKIP: no row is a link on this host");
+    }
+    for link in links {
+        let target = link.canonicalize().unwrap();
+        let found = bundle.entries.iter().find(|entry| {
+            entry.resolved.path == target && entry.resolved.links.iter().any(|passed| passed.path == link)
+        });
+        assert!(found.is_some(), "{link:?}");
+    }
+}
+
+#[test]
+fn pol_40_only_what_exists_is_listed_once_in_order() {
+    let bundle = system(&Host);
+    assert_eq!(
+        (bundle.name.as_str(), &bundle.environment[..]),
+        ("system", &[][..])
+    );
+    assert_eq!(bundle, system(&Host));
+    assert!(
+        bundle
+            .entries
+            .is_sorted_by(|a, b| a.resolved.path <= b.resolved.path)
+    );
+    for entry in &bundle.entries {
+        let found = Host.resolve(&entry.resolved.path).unwrap();
+        assert_ne!(found.kind, Kind::Absent);
+        assert_eq!(found.identity, entry.resolved.identity);
+        assert_eq!(found.links, []);
+    }
+}
+
+#[test]
+fn rows_are_clean_and_none_is_for_nothing() {
+    let distinct: BTreeSet<_> = SYSTEM.iter().map(|(path, _)| path).collect();
+    assert_eq!(distinct.len(), SYSTEM.len(), "a row is there twice");
+    for (path, access) in SYSTEM {
+        let clean: PathBuf = Path::new(path).components().collect();
+        assert!(path.starts_with('/') && clean.as_os_str() == *path, "{path}");
+        let beneath = |(other, wider): &&(&str, RuntimeAccess)| {
+            other != path && Path::new(path).starts_with(other) && wider >= access
+        };
+        assert_eq!(SYSTEM.iter().find(beneath), None, "{path} is open already");
+        let user = ["/home", "/root", "/tmp", "/var", "/proc", "/sys", "/dev"];
+        assert!(
+            !user.iter().any(|tree| Path::new(path).starts_with(tree)),
+            "{path}"
+        );
+    }
+}
+
+#[test]
+fn a_star_at_the_end_stands_for_every_name_with_that_beginning() {
+    let tree = Tree::new();
+    let expected = ["java", "java-11", "java-17"].map(|name| tree.dir(name));
+    tree.dir("jav");
+    tree.dir("other/java");
+    let pattern = tree.path("java*");
+    assert_eq!(matches(pattern.to_str().unwrap()), expected);
+    assert_eq!(
+        matches(tree.path("missing/java*").to_str().unwrap()),
+        Vec::<PathBuf>::new()
+    );
+    assert_eq!(matches("/etc/hosts"), [PathBuf::from("/etc/hosts")]);
+}

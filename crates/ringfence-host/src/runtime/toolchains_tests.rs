@@ -1,0 +1,355 @@
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::{Kind, Link};
+
+use super::{optional, toolchains};
+use crate::Host;
+use crate::runtime::{Bundle, RuntimeAccess};
+use crate::testing::Tree;
+
+/// A host of its own: a home directory and directories beside it.
+struct World {
+    tree: Tree,
+    variables: Vec<(&'static str, PathBuf)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let tree = Tree::new();
+        tree.dir("people/me");
+        Self {
+            tree,
+            variables: Vec::new(),
+        }
+    }
+
+    fn home(&self) -> PathBuf {
+        self.tree.path("people/me")
+    }
+
+    fn bundles(&self, path: &[&str]) -> Vec<Bundle> {
+        let path = std::env::join_paths(path.iter().map(|path| self.at(path))).unwrap();
+        let lookup = |name: &str| {
+            let known = self.variables.iter().find(|(variable, _)| *variable == name);
+            known.map(|(_, value)| OsString::from(value))
+        };
+        let bundles = toolchains(&Host, &path, &lookup, Some(&self.home()));
+        for entry in bundles.iter().flat_map(|bundle| &bundle.entries) {
+            assert_eq!(entry.access, RuntimeAccess::ReadExecute);
+            assert_ne!(entry.resolved.kind, Kind::Absent);
+        }
+        bundles
+    }
+
+    /// `~` stands for the home directory; what starts neither with it nor with a slash is in the tree.
+    fn at(&self, path: &str) -> PathBuf {
+        match path.strip_prefix('~') {
+            Some(rest) => PathBuf::from(format!("{}{rest}", self.home().display())),
+            None => self.tree.path(path),
+        }
+    }
+
+    /// Asserts which bundles there are, and what each opens.
+    fn opens(&self, path: &[&str], expected: &[(&str, &[&str])]) {
+        let bundles = self.bundles(path);
+        let names = |bundle: &Bundle| -> Vec<_> {
+            let entries = bundle.entries.iter();
+            entries.map(|entry| entry.resolved.path.clone()).collect()
+        };
+        let found: Vec<_> = bundles
+            .iter()
+            .map(|bundle| (bundle.name.as_str(), names(bundle)))
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(name, paths)| (*name, paths.iter().map(|path| self.at(path)).collect::<Vec<_>>()))
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    fn program(&self, path: &str) {
+        self.tree.program(self.at(path));
+    }
+
+    fn file(&self, path: &str) {
+        self.tree.file(self.at(path));
+    }
+
+    fn link(&self, path: &str, target: &str) {
+        self.tree.link(self.at(path), target);
+    }
+}
+
+#[test]
+fn rustup_needs_its_own_directory_and_no_credentials() {
+    let world = World::new();
+    world.program("~/.cargo/bin/rustup");
+    world.link("~/.cargo/bin/cargo", "rustup");
+    world.file("~/.cargo/credentials.toml");
+    world.file("~/.rustup/settings.toml");
+    let path = ["~/.cargo/bin", "~/.cargo/bin"];
+    world.opens(&path, &[("rustup", &["~/.cargo/bin", "~/.rustup"])]);
+    let environment = &world.bundles(&path)[0].environment;
+    assert_eq!(
+        environment,
+        &[("RUSTUP_HOME".into(), world.at("~/.rustup").into())]
+    );
+}
+
+#[test]
+fn variables_of_the_caller_move_a_toolchain() {
+    let mut world = World::new();
+    world.program("cargo/bin/rustup");
+    world.tree.dir("toolchains");
+    world.link("alias", "toolchains");
+    world.tree.dir(world.at("~/.rustup"));
+    world.variables = vec![
+        ("CARGO_HOME", world.at("cargo")),
+        ("RUSTUP_HOME", world.at("alias")),
+    ];
+    world.opens(&["cargo/bin"], &[("rustup", &["cargo/bin", "toolchains"])]);
+    let environment = &world.bundles(&["cargo/bin"])[0].environment;
+    assert_eq!(
+        environment,
+        &[("RUSTUP_HOME".into(), world.at("toolchains").into())]
+    );
+}
+
+#[test]
+fn a_variable_opens_neither_a_home_nor_all() {
+    let mut world = World::new();
+    world.program("~/.pyenv/shims/python");
+    for root in ["~", "people", "/", "/etc", "~/.ssh"] {
+        world.tree.dir(world.at("~/.ssh"));
+        world.variables = vec![("PYENV_ROOT", world.at(root)), ("RUSTUP_HOME", world.at(root))];
+        world.opens(&["~/.pyenv/shims"], &[("path", &["~/.pyenv/shims"])]);
+    }
+}
+
+#[test]
+fn a_version_manager_is_opened_as_a_whole() {
+    let world = World::new();
+    world.program("~/.pyenv/shims/python");
+    world.program("~/.pyenv/bin/pyenv");
+    world.program("~/.pyenv/versions/3/bin/python");
+    world.opens(
+        &["~/.pyenv/plugins", "~/.pyenv/shims", "~/.pyenv/bin"],
+        &[("pyenv", &["~/.pyenv"])],
+    );
+    let environment = &world.bundles(&["~/.pyenv/shims"])[0].environment;
+    assert_eq!(environment, &[("PYENV_ROOT".into(), world.at("~/.pyenv").into())]);
+}
+
+#[test]
+fn parts_of_a_manager_are_opened_where_the_rest_is_not_needed() {
+    let world = World::new();
+    world.program("~/.asdf/shims/node");
+    world.program("~/.asdf/installs/node/1/bin/node");
+    world.file("~/.asdf/downloads/x");
+    world.opens(
+        &["~/.asdf/shims"],
+        &[("asdf", &["~/.asdf/installs", "~/.asdf/shims"])],
+    );
+}
+
+#[test]
+fn an_installation_is_known_by_what_lies_beside_its_bin() {
+    let world = World::new();
+    for (name, file) in [
+        ("node", "include/node/node.h"),
+        ("conda", "conda-meta/history"),
+        ("go", "pkg/tool/x"),
+        ("java", "lib/jrt-fs.jar"),
+        ("rust", "lib/rustlib/x"),
+    ] {
+        world.program(&format!("~/{name}/v1/bin/x"));
+        world.file(&format!("~/{name}/v1/{file}"));
+        let (bin, root) = (format!("~/{name}/v1/bin"), format!("~/{name}/v1"));
+        world.opens(&[&bin], &[(name, &[&root])]);
+    }
+}
+
+#[test]
+fn a_marker_does_not_open_a_home() {
+    let world = World::new();
+    world.program("~/bin/python");
+    world.file("~/pyvenv.cfg");
+    world.opens(&["~/bin"], &[("path", &["~/bin"])]);
+}
+
+#[test]
+fn a_virtual_environment_brings_its_interpreter() {
+    let world = World::new();
+    world.program("pythons/3.12.1/bin/python3");
+    world.link("pythons/3.12", "3.12.1");
+    let home = world.at("pythons/3.12/bin");
+    world.link("ws/.venv/bin/python", home.join("python3").to_str().unwrap());
+    let settings = format!("include-system-site-packages = false\nhome= {}\n", home.display());
+    fs::write(world.at("ws/.venv/pyvenv.cfg"), settings).unwrap();
+    world.opens(
+        &["ws/.venv/bin"],
+        &[
+            ("venv", &["pythons/3.12.1/bin", "ws/.venv"]),
+            ("path", &["pythons/3.12.1"]),
+        ],
+    );
+}
+
+#[test]
+fn the_home_of_a_virtual_environment_must_hold_a_python() {
+    let world = World::new();
+    world.program("ws/.venv/bin/pip");
+    world.file("private/bin/secret");
+    world.file("private/data/python3");
+    for home in ["private/bin", "private/data", "missing/bin"] {
+        fs::write(
+            world.at("ws/.venv/pyvenv.cfg"),
+            format!("home = {}", world.at(home).display()),
+        )
+        .unwrap();
+        world.opens(&["ws/.venv/bin"], &[("venv", &["ws/.venv"])]);
+    }
+}
+
+#[test]
+fn a_link_to_a_program_opens_its_installation() {
+    let world = World::new();
+    world.program("~/.local/share/pipx/venvs/black/bin/black");
+    world.link("~/.local/bin/black", "../share/pipx/venvs/black/bin/black");
+    world.program("~/.local/share/claude/versions/2.0");
+    world.file("~/.local/share/claude/settings");
+    world.link("~/.local/bin/claude", "../share/claude/versions/2.0");
+    world.opens(
+        &["~/.local/bin"],
+        &[(
+            "path",
+            &[
+                "~/.local/bin",
+                "~/.local/share/claude/versions/2.0",
+                "~/.local/share/pipx/venvs/black",
+            ],
+        )],
+    );
+}
+
+#[test]
+fn a_link_to_no_program_or_to_keys_opens_nothing() {
+    let world = World::new();
+    world.file("~/private/bin/letter");
+    world.program("~/.ssh/bin/key");
+    world.tree.dir(world.at("~/private/directory"));
+    for (name, target) in [
+        ("letter", "../../private/bin/letter"),
+        ("key", "../../.ssh/bin/key"),
+        ("directory", "../../private/directory"),
+        ("dangling", "../../private/missing"),
+        ("loop", "./loop"),
+    ] {
+        world.link(&format!("~/.local/bin/{name}"), target);
+    }
+    world.opens(&["~/.local/bin"], &[("path", &["~/.local/bin"])]);
+}
+
+#[test]
+fn a_link_opens_only_the_file_where_its_installation_is_too_much() {
+    let world = World::new();
+    world.program("~/bin/mine");
+    world.program("~/.tool/bin/tool");
+    world.program("~/.local/bin/shared");
+    world.link("tools/mine", "../people/me/bin/mine");
+    world.link("tools/tool", "../people/me/.tool/bin/tool");
+    world.link("tools/shared", "../people/me/.local/bin/shared");
+    world.opens(
+        &["tools"],
+        &[(
+            "path",
+            &["~/.local/bin/shared", "~/.tool/bin/tool", "~/bin/mine", "tools"],
+        )],
+    );
+}
+
+#[test]
+fn a_link_to_a_known_toolchain_opens_that() {
+    let world = World::new();
+    world.program("~/.cargo/bin/rustup");
+    world.tree.dir(world.at("~/.rustup"));
+    world.link("tools/rustup", "../people/me/.cargo/bin/rustup");
+    world.opens(
+        &["tools"],
+        &[("path", &["tools"]), ("rustup", &["~/.cargo/bin", "~/.rustup"])],
+    );
+}
+
+#[test]
+fn a_link_that_only_the_path_names_is_kept() {
+    let world = World::new();
+    world.program("versions/2/bin/x");
+    world.link("current", "versions/2");
+    world.link("tools/x", "../current/bin/x");
+    let link = |path: &str, target: &str| Link {
+        path: world.at(path),
+        target: target.into(),
+    };
+    let found = &world.bundles(&["current/bin"])[0].entries;
+    assert_eq!(found[0].resolved.path, world.at("versions/2/bin"));
+    assert_eq!(found[0].resolved.links, [link("current", "versions/2")]);
+    let entries = &world.bundles(&["tools"])[0].entries;
+    let links = entries.iter().flat_map(|entry| &entry.resolved.links);
+    assert!(
+        links.clone().any(|found| *found == link("current", "versions/2")),
+        "{entries:?}"
+    );
+}
+
+#[test]
+fn what_must_not_be_opened_is_passed_over() {
+    let world = World::new();
+    world.file("file");
+    let never = [
+        "/",
+        "/etc",
+        "/root",
+        "/tmp",
+        "/home",
+        "/dev",
+        "/proc/self",
+        "~",
+        "people",
+        "missing",
+        "file",
+        "~/.config",
+    ];
+    world.tree.dir(world.at("~/.config"));
+    world.opens(&never, &[]);
+}
+
+#[test]
+fn relative_and_empty_directories_are_passed_over() {
+    let empty = |path: &str| toolchains(&Host, path.as_ref(), &|_| None, None);
+    assert_eq!(empty("src:.::../ringfence-host"), []);
+    assert_eq!(empty(""), []);
+}
+
+#[test]
+fn what_the_system_bundle_opens_is_left_out() {
+    let path = "/usr/bin:/bin:/sbin:/usr/local/bin";
+    let bundles = toolchains(&Host, path.as_ref(), &|_| None, None);
+    let entries = bundles.iter().flat_map(|bundle| &bundle.entries);
+    for entry in entries {
+        let resolved = &entry.resolved;
+        let known = |link: &Link| link.path.starts_with("/usr") || link.path.starts_with("/etc/alternatives");
+        let inside = resolved.path.starts_with("/usr") && resolved.links.iter().all(known);
+        assert!(!inside, "{entry:?}");
+    }
+}
+
+#[test]
+fn a_package_in_opt_is_opened_as_a_whole() {
+    let optional = |path| optional(Path::new(path)).and_then(Path::to_str);
+    assert_eq!(optional("/opt/google/chrome/chrome"), Some("/opt/google"));
+    assert_eq!(optional("/opt/google"), Some("/opt/google"));
+    assert_eq!(optional("/opt"), None);
+    assert_eq!(optional("/usr/opt/x/y"), None);
+}

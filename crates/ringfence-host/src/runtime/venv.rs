@@ -1,0 +1,30 @@
+//! Python virtual environments.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// More than any `pyvenv.cfg` has.
+const MAX_BYTES: u64 = 65_536;
+
+/// The directory that holds the interpreter of a virtual environment: `home` in its `pyvenv.cfg`.
+///
+/// Only a `bin` with a Python in it is believed. Source: Python's documentation of `venv` and `site`.
+pub(super) fn home(environment: &Path) -> Option<PathBuf> {
+    let mut text = Vec::new();
+    let file = File::open(environment.join("pyvenv.cfg")).ok()?;
+    file.take(MAX_BYTES).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let home = text.lines().find_map(value)?;
+    let programs = PathBuf::from(home);
+    let python = ["python3", "python"]
+        .iter()
+        .any(|name| programs.join(name).is_file());
+    (programs.is_absolute() && programs.ends_with("bin") && python).then_some(programs)
+}
+
+/// The value of a line that sets `home`.
+fn value(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once('=')?;
+    (key.trim() == "home").then(|| value.trim())
+}

@@ -1,0 +1,61 @@
+//! ringfence's backend for Linux.
+//!
+//! A policy's region tree becomes a private file view ([`view`]), Landlock rules on top of it ([`rights`]),
+//! and a system-call filter ([`filter`]). A small embedded program, the *zygote*, builds the view once per
+//! executor in namespaces of its own and keeps a prepared process ready for each next command ([`zygote`]).
+//! Whatever can't be enforced is an undischarged obligation ([`discharge`]).
+
+#![cfg(target_os = "linux")]
+#![forbid(unsafe_code)]
+
+mod discharge;
+mod filter;
+mod policy;
+mod probe;
+mod process;
+mod rights;
+mod surroundings;
+mod view;
+mod zygote;
+
+use std::sync::Arc;
+
+use policy::{HostFacts, LinuxPolicy};
+use ringfence_backend::{Backend, Capabilities, CompileRequest, CompiledPolicy, Unavailable};
+pub use ringfence_zygote::wire::Step;
+
+/// The namespace tier: user, mount, pid, network, IPC, UTS and cgroup namespaces with a private file view.
+#[derive(Debug)]
+pub struct Linux {
+    facts: HostFacts,
+    capabilities: Capabilities,
+    fault: Option<Step>,
+}
+
+impl Linux {
+    /// Finds out what this host offers, by running the real set-up once.
+    ///
+    /// # Errors
+    /// [`Unavailable::Probe`] with the step that failed.
+    pub fn probe() -> Result<Self, Unavailable> {
+        probe::run()
+    }
+
+    /// The same backend with one step of the set-up failing, to show that nothing half-confined ever runs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_fault(mut self, step: Step) -> Self {
+        self.fault = Some(step);
+        self
+    }
+}
+
+impl Backend for Linux {
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
+        Ok(Arc::new(LinuxPolicy::compile(request, &self.facts, self.fault)?))
+    }
+}

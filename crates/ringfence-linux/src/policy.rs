@@ -1,0 +1,413 @@
+//! A compiled policy: the plan, the zygote that serves it, and when both are stale.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ringfence_backend::{
+    CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, SetupFailed, Stream, Unavailable,
+};
+use ringfence_host::runtime::Device;
+use ringfence_host::{observe, sockets};
+use ringfence_policy::{Access, Identity, Policy, RegionTree, Report};
+use ringfence_zygote::command::{self, Command};
+use ringfence_zygote::plan::Plan;
+use ringfence_zygote::wire::{self, Step};
+use rustix::io::Errno;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use crate::discharge;
+use crate::filter::{self, Architecture};
+use crate::process::Process;
+use crate::rights::Landlock;
+use crate::surroundings;
+use crate::view::{self, View, ViewError};
+use crate::zygote::{self, Spare, Zygote};
+
+/// Files looked at when a socket was bound by a relative path and must be searched for.
+const SOCKET_SEARCH_LIMIT: usize = 50_000;
+
+/// What the host must offer, found out once per backend.
+#[derive(Clone, Debug)]
+pub(crate) struct HostFacts {
+    pub(crate) landlock: Landlock,
+    pub(crate) user_namespace: bool,
+    pub(crate) devices: Vec<Device>,
+}
+
+/// One executor's policy.
+#[derive(Debug)]
+pub(crate) struct LinuxPolicy {
+    policy: Policy,
+    base: PathBuf,
+    private_bytes: u64,
+    facts: HostFacts,
+    fault: Option<Step>,
+    report: Report,
+    state: Mutex<State>,
+}
+
+/// What is derived from the policy and the host as it was last seen.
+#[derive(Debug)]
+struct State {
+    plan: Plan,
+    watched: Arc<[(PathBuf, Identity)]>,
+    sockets: Sockets,
+    zygote: Option<Arc<Zygote>>,
+    released: bool,
+}
+
+/// Host sockets by path, as they were when the view was derived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Sockets {
+    visible: Vec<PathBuf>,
+    relative: Vec<PathBuf>,
+    complete: bool,
+}
+
+impl LinuxPolicy {
+    pub(crate) fn compile(
+        request: CompileRequest,
+        facts: &HostFacts,
+        fault: Option<Step>,
+    ) -> Result<Self, Unavailable> {
+        let CompileRequest {
+            mut policy,
+            base,
+            private_bytes,
+        } = request;
+        let privileged = rustix::process::geteuid().is_root();
+        let more = surroundings::rules(&policy.tree, &facts.devices, privileged);
+        policy.tree = policy.tree.with(more).map_err(|error| Unavailable::Path {
+            path: policy.workspace.clone(),
+            why: error.to_string(),
+        })?;
+        let sockets = Sockets::look(&policy.tree, &Sockets::default());
+        let view = derive(&policy, facts, &sockets, private_bytes)?;
+        let report = discharge::report(&policy, &view, facts.landlock, sockets.complete);
+        let missing = policy.required - report.guarantees();
+        if !missing.is_empty() {
+            let entries = report.missing(policy.required).into_iter().cloned().collect();
+            return Err(Unavailable::Guarantees { missing, entries });
+        }
+        let state = State {
+            plan: plan(&policy, facts, &view, &base, fault),
+            watched: view.watched.into(),
+            sockets,
+            zygote: None,
+            released: false,
+        };
+        let facts = facts.clone();
+        Ok(Self {
+            policy,
+            base,
+            private_bytes,
+            facts,
+            fault,
+            report,
+            state: Mutex::new(state),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The zygote of a view that shows the host as it is now.
+    fn fresh_zygote(&self) -> Result<Arc<Zygote>, LaunchError> {
+        let (watched, known) = {
+            let state = self.lock();
+            (Arc::clone(&state.watched), state.sockets.clone())
+        };
+        let sockets = Sockets::look(&self.policy.tree, &known);
+        let stale = sockets != known || watched.iter().any(|(path, identity)| is_replaced(path, identity));
+        let mut state = self.lock();
+        if state.released {
+            return Err(LaunchError::Released);
+        }
+        if stale {
+            let view = derive(&self.policy, &self.facts, &sockets, self.private_bytes).map_err(|error| {
+                let path = match error {
+                    Unavailable::Path { path, .. } => path,
+                    _ => self.policy.workspace.clone(),
+                };
+                LaunchError::Changed { path }
+            })?;
+            state.plan = plan(&self.policy, &self.facts, &view, &self.base, self.fault);
+            state.watched = view.watched.into();
+            state.sockets = sockets;
+            // Commands that are still running keep the old one.
+            state.zygote = None;
+        }
+        if let Some(zygote) = &state.zygote {
+            return Ok(Arc::clone(zygote));
+        }
+        let zygote = Arc::new(Zygote::start(&state.plan)?);
+        state.zygote = Some(Arc::clone(&zygote));
+        Ok(zygote)
+    }
+
+    fn spare(&self) -> Result<(Spare, Arc<Zygote>), LaunchError> {
+        let zygote = self.fresh_zygote()?;
+        match zygote.spare() {
+            Err(failed) if zygote::is_gone(&failed) => {
+                // It was killed from outside. A new one is as good, once.
+                self.lock()
+                    .zygote
+                    .take_if(|current| Arc::ptr_eq(current, &zygote));
+                let zygote = self.fresh_zygote()?;
+                Ok((zygote.spare()?, zygote))
+            }
+            spare => Ok((spare?, zygote)),
+        }
+    }
+}
+
+impl CompiledPolicy for LinuxPolicy {
+    fn report(&self) -> &Report {
+        &self.report
+    }
+
+    fn tree(&self) -> &RegionTree {
+        &self.policy.tree
+    }
+
+    fn warm_up(&self) -> Result<(), LaunchError> {
+        self.fresh_zygote().map(drop)
+    }
+
+    fn release(&self) {
+        let mut state = self.lock();
+        state.released = true;
+        let zygote = state.zygote.take();
+        drop(state);
+        drop(zygote);
+    }
+
+    fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
+        let message = encode(&launch)?;
+        let (spare, zygote) = self.spare()?;
+        send_command(&spare, &message, &launch.streams)?;
+        Ok(Box::new(Process::new(spare, zygote)))
+    }
+}
+
+/// A replaced object makes the view stale; one that can't be looked at any more counts as replaced.
+fn is_replaced(path: &Path, identity: &Identity) -> bool {
+    !matches!(observe(path), Ok(Some((_, now))) if (now.device, now.inode) == (identity.device, identity.inode))
+}
+
+impl Sockets {
+    /// Searching for sockets that were bound by a relative path is expensive, so it is done only when there
+    /// are other ones than before.
+    fn look(tree: &RegionTree, before: &Self) -> Self {
+        let Ok(bound) = sockets::bound() else {
+            return Self {
+                complete: false,
+                ..before.clone()
+            };
+        };
+        let visible = |path: &PathBuf| tree.verdict(path).allows_any();
+        let mut found: Vec<PathBuf> = bound.absolute.into_iter().filter(visible).collect();
+        let mut complete = true;
+        if bound.relative == before.relative {
+            found.extend(before.visible.iter().filter(|path| path_is_socket(path)).cloned());
+            complete = before.complete || bound.relative.is_empty();
+        } else if !bound.relative.is_empty() {
+            let roots: Vec<PathBuf> = tree
+                .regions()
+                .filter(|region| region.subtree.allows_any() && region.identity.is_some())
+                .filter(|region| {
+                    !matches!(
+                        region.rules.first().map(|rule| &rule.source),
+                        Some(ringfence_policy::Source::Runtime(_))
+                    )
+                })
+                .map(|region| region.path.to_owned())
+                .collect();
+            let search = sockets::search(&roots, SOCKET_SEARCH_LIMIT);
+            complete = search.complete;
+            found.extend(search.found);
+        }
+        found.sort();
+        found.dedup();
+        Self {
+            visible: found,
+            relative: bound.relative,
+            complete,
+        }
+    }
+}
+
+fn path_is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
+}
+
+fn derive(
+    policy: &Policy,
+    facts: &HostFacts,
+    sockets: &Sockets,
+    private_bytes: u64,
+) -> Result<View, Unavailable> {
+    let look: view::Observe<'_> = &|path| observe(path);
+    view::build(
+        &policy.tree,
+        facts.landlock,
+        &sockets.visible,
+        private_bytes,
+        look,
+    )
+    .map_err(|error| match error {
+        ViewError::Changed(path) => Unavailable::Path {
+            path,
+            why: "it is not what it was when the profile was made".to_owned(),
+        },
+        ViewError::Unreadable(path, errno) => Unavailable::Path {
+            path,
+            why: io::Error::from_raw_os_error(errno).to_string(),
+        },
+        ViewError::Unenforceable(path, why) => Unavailable::Path { path, why },
+    })
+}
+
+fn plan(policy: &Policy, facts: &HostFacts, view: &View, base: &Path, fault: Option<Step>) -> Plan {
+    let uid = rustix::process::geteuid();
+    let mut flags = wire::CGROUP_NAMESPACE;
+    if facts.user_namespace {
+        flags |= wire::USER_NAMESPACE;
+    }
+    if policy.network != Access::Allow {
+        flags |= wire::NETWORK_NAMESPACE;
+    }
+    if uid.is_root() {
+        flags |= wire::READ_ONLY_PROC;
+    }
+    let proc = Path::new(surroundings::PROC);
+    Plan {
+        flags,
+        uid: uid.as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        fault,
+        handled: facts.landlock.handled(),
+        scopes: facts.landlock.scopes(),
+        proc_access: facts
+            .landlock
+            .rights(policy.tree.verdict(proc), ringfence_policy::Kind::Directory),
+        base: view::bytes(base),
+        filter: filter::assemble(Architecture::NATIVE),
+        operations: view.operations.clone(),
+        rules: view.rules.clone(),
+    }
+}
+
+fn encode(launch: &Launch) -> Result<Vec<u8>, LaunchError> {
+    let Some(program) = launch.arguments.first() else {
+        return Err(LaunchError::Malformed {
+            what: "the command",
+            why: "is empty".to_owned(),
+        });
+    };
+    let arguments: Vec<Vec<u8>> = launch
+        .arguments
+        .iter()
+        .map(|argument| argument.as_bytes().to_vec())
+        .collect();
+    let environment: Vec<Vec<u8>> = launch
+        .environment
+        .iter()
+        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
+        .collect();
+    let programs = candidates(program, &launch.environment);
+    command::encode(&Command {
+        directory: launch.directory.as_os_str().as_bytes(),
+        programs: &programs,
+        arguments: &arguments,
+        environment: &environment,
+    })
+    .map_err(|error| LaunchError::Malformed {
+        what: "the command, its environment or its directory",
+        why: error.to_string(),
+    })
+}
+
+/// Where a program may be: a name with a slash is a path; any other is looked up in the *target's* `PATH`,
+/// the last one given, where an empty element means the working directory (LIN-41).
+fn candidates(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<Vec<u8>> {
+    let name = program.as_bytes();
+    if name.contains(&b'/') {
+        return vec![name.to_vec()];
+    }
+    let Some((_, path)) = environment.iter().rev().find(|(name, _)| name == "PATH") else {
+        return Vec::new();
+    };
+    path.as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| match directory {
+            b"" => [b"./", name].concat(),
+            _ => [directory, b"/", name].concat(),
+        })
+        .collect()
+}
+
+/// The first bytes carry the streams; the rest may take several writes, which the spare reads as they come.
+pub(crate) fn send_command(spare: &Spare, message: &[u8], streams: &[Stream; 3]) -> Result<(), SetupFailed> {
+    let fds = streams.each_ref().map(AsFd::as_fd);
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut rest = message;
+    let mut first = true;
+    while !rest.is_empty() {
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if first {
+            ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+        }
+        match sendmsg(
+            &spare.command,
+            &[io::IoSlice::new(rest)],
+            &mut ancillary,
+            SendFlags::NOSIGNAL,
+        ) {
+            Ok(count) => {
+                first = false;
+                rest = &rest[count..];
+            }
+            Err(Errno::INTR) => {}
+            // The spare failed in its own set-up; what it said about it is read as the first event.
+            Err(Errno::PIPE | Errno::CONNRESET) => return Ok(()),
+            Err(error) => return Err(zygote::failed(Step::Command, error)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    }
+
+    #[test]
+    fn lin_41_programs_are_looked_up_in_the_targets_path() {
+        let look = |program: &str, pairs: &[(&str, &str)]| {
+            candidates(OsStr::new(program), &env(pairs))
+                .into_iter()
+                .map(|path| String::from_utf8(path).unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            look("sh", &[("PATH", "/bin::/usr/bin")]),
+            ["/bin/sh", "./sh", "/usr/bin/sh"]
+        );
+        assert_eq!(look("sh", &[("PATH", "/first"), ("PATH", "/last")]), ["/last/sh"]);
+        assert_eq!(look("./sh", &[("PATH", "/bin")]), ["./sh"]);
+        assert!(look("sh", &[]).is_empty(), "without PATH nothing is found");
+    }
+}

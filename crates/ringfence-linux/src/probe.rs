@@ -1,0 +1,250 @@
+//! What this host offers, found out by running the real set-up once.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+
+use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Unavailable, Watch};
+use ringfence_host::{observe, runtime};
+use ringfence_policy::Kind;
+use ringfence_zygote::command::{self, Command};
+use ringfence_zygote::plan::{Operation, Plan, Rule};
+use ringfence_zygote::wire::{self, Step, ViewOp};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+use crate::Linux;
+use crate::filter::{self, Architecture};
+use crate::policy::{HostFacts, send_command};
+use crate::process::Process;
+use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
+use crate::zygote::Zygote;
+
+/// A directory every Linux system has; the probe shows it read-only.
+const EVERYWHERE: &str = "/usr";
+/// Another one; the probe mounts over it in its own namespace.
+const BASE: &str = "/etc";
+/// A program nowhere exists: reaching "no such program" means that every step before it worked.
+const NOWHERE: &str = "/ringfence-probe";
+const PATIENCE_SECONDS: i64 = 10;
+
+pub(crate) fn run() -> Result<Linux, Unavailable> {
+    let landlock = Landlock {
+        abi: ringfence_os::landlock::abi(),
+    };
+    let devices = runtime::devices();
+    let mut facts = HostFacts {
+        landlock,
+        user_namespace: true,
+        devices,
+    };
+    match rehearse(&facts) {
+        // Real capabilities do instead of a user namespace's.
+        Err(failed) if is_namespace_step(&failed) && rustix::process::geteuid().is_root() => {
+            facts.user_namespace = false;
+            rehearse(&facts).map_err(unavailable)?;
+        }
+        other => other.map_err(unavailable)?,
+    }
+    Ok(Linux {
+        capabilities: capabilities(&facts),
+        facts,
+        fault: None,
+    })
+}
+
+fn is_namespace_step(failed: &SetupFailed) -> bool {
+    failed.step == Step::Unshare.name() || failed.step == Step::IdMap.name()
+}
+
+fn rehearse(facts: &HostFacts) -> Result<(), SetupFailed> {
+    let zygote = std::sync::Arc::new(Zygote::start(&plan(facts)?)?);
+    let spare = zygote.spare()?;
+    let null = || {
+        File::options()
+            .read(true)
+            .write(true)
+            .open("/dev/null")
+            .map(OwnedFd::from)
+    };
+    let null = || null().map_err(|_| crate::zygote::failed(Step::Session, Errno::NOENT));
+    send_command(&spare, &nowhere()?, &[null()?, null()?, null()?])?;
+    let process = Process::new(spare, zygote);
+    loop {
+        match process.next_event() {
+            Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => return Ok(()),
+            Some(Event::SetupFailed(failed)) => return Err(failed),
+            Some(Event::Ended(_)) => return Err(crate::zygote::failed(Step::Exec, Errno::PROTO)),
+            Some(Event::Started) => {}
+            None => {
+                let descriptors = process.descriptors(Watch::StartAndEnd);
+                let mut fds: Vec<PollFd<'_>> = descriptors
+                    .iter()
+                    .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+                    .collect();
+                let patience = Timespec {
+                    tv_sec: PATIENCE_SECONDS,
+                    tv_nsec: 0,
+                };
+                if matches!(poll(&mut fds, Some(&patience)), Ok(0)) {
+                    return Err(crate::zygote::failed(Step::Exec, Errno::TIMEDOUT));
+                }
+            }
+        }
+    }
+}
+
+fn nowhere() -> Result<Vec<u8>, SetupFailed> {
+    let program = [NOWHERE.as_bytes().to_vec()];
+    let command = Command {
+        directory: b"/",
+        programs: &program,
+        arguments: &program,
+        environment: &[],
+    };
+    command::encode(&command).map_err(|_| crate::zygote::failed(Step::Command, Errno::INVAL))
+}
+
+/// Every kind of mount and every layer a real policy uses, on almost nothing.
+fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
+    let source = std::path::Path::new(EVERYWHERE);
+    let missing = || crate::zygote::failed(Step::Source, Errno::NOENT);
+    let (_, identity) = observe(source).ok().flatten().ok_or_else(missing)?;
+    let path = |text: &str| text.as_bytes().to_vec();
+    let directory = |at: &str| Operation {
+        mode: 0o755,
+        ..Operation::at(ViewOp::Directory, path(at))
+    };
+    let memory = |at: &str| Operation {
+        mode: 0o755,
+        size: 1 << 20,
+        ..Operation::at(ViewOp::Tmpfs, path(at))
+    };
+    let attributes = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV;
+    let bind = Operation {
+        source: path(EVERYWHERE),
+        device: identity.device,
+        inode: identity.inode,
+        attributes,
+        ..Operation::at(ViewOp::Bind, path(EVERYWHERE))
+    };
+    let root = rustix::process::geteuid();
+    let mut flags = wire::NETWORK_NAMESPACE | wire::CGROUP_NAMESPACE;
+    flags |= if facts.user_namespace {
+        wire::USER_NAMESPACE
+    } else {
+        0
+    };
+    flags |= if root.is_root() { wire::READ_ONLY_PROC } else { 0 };
+    let read = facts
+        .landlock
+        .rights(ringfence_policy::Verdict::READ_ONLY, Kind::Directory);
+    Ok(Plan {
+        flags,
+        uid: root.as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        fault: None,
+        handled: facts.landlock.handled(),
+        scopes: facts.landlock.scopes(),
+        proc_access: read,
+        base: path(BASE),
+        filter: filter::assemble(Architecture::NATIVE),
+        operations: vec![
+            directory("/proc"),
+            directory("/dev"),
+            memory("/dev"),
+            directory("/dev/pts"),
+            Operation::at(ViewOp::Devpts, path("/dev/pts")),
+            directory(EVERYWHERE),
+            bind,
+            Operation::at(ViewOp::Seal, path("/")),
+        ],
+        rules: vec![Rule {
+            path: path("/dev"),
+            access: read,
+        }],
+    })
+}
+
+fn unavailable(failed: SetupFailed) -> Unavailable {
+    Unavailable::Probe {
+        advice: advice(&failed).to_owned(),
+        failed,
+    }
+}
+
+fn advice(failed: &SetupFailed) -> &'static str {
+    let step = |step: Step| failed.step == step.name();
+    if step(Step::Unshare) || step(Step::IdMap) || step(Step::Loopback) || step(Step::Root) {
+        "ringfence needs unprivileged user namespaces: set user.max_user_namespaces above 0 and \
+         kernel.unprivileged_userns_clone to 1 where it exists; where AppArmor restricts them, install a profile \
+         that allows `userns` for this program; in a container, allow unshare(2) and mount(2)"
+    } else if step(Step::ExecutorProc) || step(Step::SpawnProc) {
+        "a fresh /proc needs an unmasked one: in a container, run with an unmasked /proc"
+    } else if step(Step::Filter) {
+        "the kernel needs CONFIG_SECCOMP_FILTER"
+    } else if step(Step::View) {
+        "the kernel needs mount_setattr(2), Linux 5.12 or newer"
+    } else {
+        ""
+    }
+}
+
+fn capabilities(facts: &HostFacts) -> Capabilities {
+    let present = |name, text: String| Fact {
+        name,
+        state: FactState::Present(text),
+        advice: String::new(),
+    };
+    let absent = |name, why: &str, advice: &str| Fact {
+        name,
+        state: FactState::Absent(why.to_owned()),
+        advice: advice.to_owned(),
+    };
+    let release = rustix::system::uname().release().to_string_lossy().into_owned();
+    let user = if facts.user_namespace {
+        present("user namespaces", "used".to_owned())
+    } else {
+        absent(
+            "user namespaces",
+            "not available; the caller's own capabilities are used instead",
+            "",
+        )
+    };
+    let landlock = match facts.landlock.abi {
+        Some(abi) => present("Landlock", format!("ABI {abi}")),
+        None => absent(
+            "Landlock",
+            "not built in or not enabled",
+            "add landlock to the kernel's lsm= list; without it the mount view is the only layer over files",
+        ),
+    };
+    let since = |name, abi: u32, loss: &str, kernel: &str| match facts.landlock.abi {
+        Some(has) if has >= abi => present(name, format!("Landlock ABI {abi}")),
+        _ => absent(name, loss, kernel),
+    };
+    Capabilities {
+        tier: "namespaces",
+        facts: vec![
+            present("kernel", release),
+            user,
+            present(
+                "mount, pid, network, IPC, UTS and cgroup namespaces",
+                "set up and entered".to_owned(),
+            ),
+            present("system-call filter", "installed".to_owned()),
+            landlock,
+            since(
+                "scoped signals and abstract sockets",
+                ABI_SCOPES,
+                "Landlock is older than ABI 6",
+                "Linux 6.12",
+            ),
+            since(
+                "Unix sockets by path",
+                ABI_UNIX_PATHS,
+                "sockets that host processes make in visible directories during a run are reachable",
+                "Linux 7.1 (Landlock ABI 9)",
+            ),
+        ],
+    }
+}

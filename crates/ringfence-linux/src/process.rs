@@ -1,0 +1,215 @@
+//! One running command: events, signals, kill.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError, Watch};
+use ringfence_zygote::wire::{EXIT_TAG, FAILURE_TAG, Failure};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::process::{Signal as KernelSignal, pidfd_send_signal};
+
+use crate::zygote::{Spare, Zygote, decode_failure, tag};
+
+/// A spawn that has been given its command.
+#[derive(Debug)]
+pub(crate) struct Process {
+    spare: Spare,
+    progress: Mutex<Progress>,
+    /// A zygote lives as long as anything it started.
+    _zygote: Arc<Zygote>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// The program may not have been executed yet.
+    Starting,
+    Running,
+    /// Process 1 stopped talking without a report: it was killed, and its tree with it.
+    Dying,
+    Over,
+}
+
+impl Process {
+    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>) -> Self {
+        Self {
+            spare,
+            progress: Mutex::new(Progress::Starting),
+            _zygote: zygote,
+        }
+    }
+
+    /// What the command's process said before it executed the program, or that it has.
+    fn start_event(&self) -> Option<Event> {
+        match receive(&self.spare.command)? {
+            // Every copy of the other end is closed by execve(2), or by death; the report tells which.
+            Received::Closed => Some(Event::Started),
+            Received::Message(message) => Some(failure(&message)),
+        }
+    }
+
+    fn end_event(&self, progress: &mut Progress) -> Option<Event> {
+        if *progress != Progress::Dying {
+            match receive(&self.spare.reports)? {
+                Received::Closed => *progress = Progress::Dying,
+                Received::Message(message) => {
+                    *progress = Progress::Over;
+                    return Some(exit(&message));
+                }
+            }
+        }
+        // A pidfd is readable once the process has ended, which for process 1 means: and all others.
+        if is_readable(&self.spare.pidfd) {
+            *progress = Progress::Over;
+            return Some(Event::Ended(ExitStatus::Killed));
+        }
+        None
+    }
+}
+
+impl Containment for Process {
+    fn class(&self) -> LifetimeContainment {
+        LifetimeContainment::Enforced
+    }
+
+    fn descriptors(&self, watch: Watch) -> Vec<BorrowedFd<'_>> {
+        let end = [self.spare.reports.as_fd(), self.spare.pidfd.as_fd()];
+        match watch {
+            Watch::StartAndEnd => [[self.spare.command.as_fd()].as_slice(), &end].concat(),
+            Watch::End => end.to_vec(),
+        }
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        if *progress == Progress::Starting
+            && let Some(event) = self.start_event()
+        {
+            *progress = if event == Event::Started {
+                Progress::Running
+            } else {
+                Progress::Over
+            };
+            return Some(event);
+        }
+        if *progress == Progress::Over {
+            return None;
+        }
+        self.end_event(&mut progress)
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), SignalError> {
+        let request = signal.number().to_ne_bytes();
+        match send(
+            &self.spare.reports,
+            &request,
+            SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+        ) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(SignalError::Ended),
+        }
+    }
+
+    fn kill(&self) {
+        // Ended already is as good as killed.
+        let _ = pidfd_send_signal(&self.spare.pidfd, KernelSignal::KILL);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+enum Received {
+    Message(Vec<u8>),
+    Closed,
+}
+
+/// The next message; `None` when there is none yet.
+fn receive(from: &OwnedFd) -> Option<Received> {
+    let mut bytes = [0u8; size_of::<Failure>()];
+    loop {
+        match recv(from, &mut bytes, RecvFlags::DONTWAIT) {
+            Ok((0, _)) => return Some(Received::Closed),
+            Ok((count, _)) => return Some(Received::Message(bytes[..count].to_vec())),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => return None,
+            Err(_) => return Some(Received::Closed),
+        }
+    }
+}
+
+fn failure(message: &[u8]) -> Event {
+    let unreadable = || crate::zygote::failed(ringfence_zygote::wire::Step::Command, Errno::PROTO);
+    Event::SetupFailed(decode_failure(message).unwrap_or_else(unreadable))
+}
+
+fn exit(message: &[u8]) -> Event {
+    match tag(message) {
+        Some(EXIT_TAG) => {
+            let status = message
+                .get(4..8)
+                .and_then(|word| word.try_into().ok())
+                .map(i32::from_ne_bytes);
+            Event::Ended(status.map_or(ExitStatus::Killed, exit_status))
+        }
+        Some(FAILURE_TAG) => failure(message),
+        _ => Event::Ended(ExitStatus::Killed),
+    }
+}
+
+/// A wait status as `wait4(2)` encodes it.
+fn exit_status(status: i32) -> ExitStatus {
+    let signal = status & 0x7F;
+    if signal == 0 {
+        ExitStatus::Exited(status >> 8 & 0xFF)
+    } else {
+        ExitStatus::Signaled {
+            signal,
+            core: status & 0x80 != 0,
+        }
+    }
+}
+
+fn is_readable(fd: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::IN)];
+    matches!(
+        poll(
+            &mut fds,
+            Some(&Timespec {
+                tv_sec: 0,
+                tv_nsec: 0
+            })
+        ),
+        Ok(1)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_statuses_are_told_apart() {
+        assert_eq!(exit_status(0), ExitStatus::Exited(0));
+        assert_eq!(exit_status(7 << 8), ExitStatus::Exited(7));
+        assert_eq!(exit_status(255 << 8), ExitStatus::Exited(255));
+        assert_eq!(
+            exit_status(15),
+            ExitStatus::Signaled {
+                signal: 15,
+                core: false
+            }
+        );
+        assert_eq!(
+            exit_status(11 | 0x80),
+            ExitStatus::Signaled {
+                signal: 11,
+                core: true
+            }
+        );
+    }
+}

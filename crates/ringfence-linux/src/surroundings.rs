@@ -1,0 +1,72 @@
+//! What every confined command finds around its own files: `/dev`, `/proc`, private temporary directories.
+
+use std::path::{Path, PathBuf};
+
+use ringfence_host::runtime::Device;
+use ringfence_policy::{Access, Axes, Kind, Reach, RegionTree, Rule, Source, Verdict};
+
+/// Memory filesystems private to the executor, shared by its commands. A profile that names one of these
+/// paths itself gets the host's directory instead.
+const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
+
+/// Links every `/dev` has.
+pub(crate) const DEVICE_LINKS: [(&str, &str); 5] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/dev/ptmx", "pts/ptmx"),
+];
+
+pub(crate) const DEV: &str = "/dev";
+pub(crate) const PTS: &str = "/dev/pts";
+pub(crate) const PROC: &str = "/proc";
+
+const READ: Verdict = Verdict {
+    read: Access::Allow,
+    execute: Access::Deny,
+    write: Access::Deny,
+};
+const READ_AND_WRITE: Verdict = Verdict {
+    read: Access::Allow,
+    execute: Access::Deny,
+    write: Access::Allow,
+};
+
+/// The rules this backend adds to a policy's tree.
+pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bool) -> Vec<Rule> {
+    let mut rules = vec![
+        Rule::tree(DEV, READ, Source::System),
+        Rule::tree(PTS, READ_AND_WRITE, Source::System),
+        // A caller with user id 0 owns /proc/sys and could rewrite the host's kernel settings there.
+        Rule::tree(
+            PROC,
+            if privileged_caller { READ } else { READ_AND_WRITE },
+            Source::System,
+        ),
+        // Kernel objects and control groups are never writable, whatever the profile says of the host.
+        Rule::tree(
+            "/sys",
+            Axes {
+                write: Some(Access::Deny),
+                ..Axes::default()
+            },
+            Source::System,
+        ),
+    ];
+    for device in devices {
+        let mut rule = Rule::exact(&device.path, READ_AND_WRITE, Source::Device);
+        rule.identity = Some(device.identity);
+        rule.kind = Kind::File;
+        rules.push(rule);
+    }
+    let named = |path: &Path| tree.rules().iter().any(|rule| rule.path == path);
+    let private = PRIVATE.iter().map(PathBuf::from).filter(|path| !named(path));
+    rules.extend(private.map(|path| Rule::tree(path, Verdict::READ_WRITE, Source::Private)));
+    debug_assert!(
+        rules
+            .iter()
+            .all(|rule| rule.reach == Reach::Tree || rule.source == Source::Device)
+    );
+    rules
+}

@@ -1,0 +1,510 @@
+//! From region tree to file view: which mounts, in which order, and which Landlock rules on top.
+//!
+//! Every region stands in an [`Area`]: what surrounds it in the view. A region that differs from its area
+//! gets an operation of its own, parents first, so the deepest rule lies on top.
+
+use std::collections::{BTreeSet, HashMap};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::{Access, Axis, Identity, Kind, Reach, Region, RegionTree, Source, Verdict};
+use ringfence_zygote::plan::{Operation, Rule};
+use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
+
+use crate::rights::Landlock;
+use crate::surroundings::{DEV, DEVICE_LINKS, PROC, PTS};
+
+/// Size of the memory filesystems that hold nothing but mount points.
+const SKELETON_BYTES: u64 = 1 << 20;
+const PRIVATE_MODE: u32 = 0o1777;
+
+/// Looks at an object without following a link; `None` when it is absent.
+pub(crate) type Observe<'a> = &'a dyn Fn(&Path) -> std::io::Result<Option<(Kind, Identity)>>;
+
+/// The view of one executor.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) rules: Vec<Rule>,
+    /// What the operations show or hide; when one of these is replaced, the view is stale.
+    pub(crate) watched: Vec<(PathBuf, Identity)>,
+    /// How each region of the tree stands, in the tree's order.
+    pub(crate) placements: Vec<Placement>,
+}
+
+/// How one region stands in the view.
+#[derive(Clone, Debug)]
+pub(crate) struct Placement {
+    pub(crate) path: PathBuf,
+    pub(crate) area: Area,
+    /// The object does not exist on the host.
+    pub(crate) absent: bool,
+    /// Something was taken away beyond what the policy denies.
+    pub(crate) narrowed: Option<String>,
+    /// Landlock withholds reading here although the object is visible.
+    pub(crate) read_by_landlock: bool,
+}
+
+/// What a path lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Area {
+    /// A read-only memory filesystem of ours that holds only mount points: nothing of the host is visible.
+    Skeleton,
+    /// A writable memory filesystem of ours.
+    Private,
+    /// A part of the host.
+    Bound { writable: bool, executable: bool },
+}
+
+/// Why a tree has no view.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ViewError {
+    /// The object is of another kind than when the profile was made, or a link.
+    Changed(PathBuf),
+    /// It could not be looked at.
+    Unreadable(PathBuf, i32),
+    /// The combination of rules can't be enforced.
+    Unenforceable(PathBuf, String),
+}
+
+/// Derives the view. `masked` are host sockets to hide.
+pub(crate) fn build(
+    tree: &RegionTree,
+    landlock: Landlock,
+    masked: &[PathBuf],
+    private_bytes: u64,
+    observe: Observe<'_>,
+) -> Result<View, ViewError> {
+    let mut builder = Builder {
+        landlock,
+        private_bytes,
+        observe,
+        operations: Vec::new(),
+        rules: Vec::new(),
+        watched: Vec::new(),
+        placements: Vec::new(),
+        index: HashMap::new(),
+        made: BTreeSet::new(),
+        seals: Vec::new(),
+        inherited_rights: Vec::new(),
+    };
+    for region in tree.regions() {
+        builder.place(tree, &region)?;
+    }
+    builder.finish(tree, masked)
+}
+
+struct Builder<'a> {
+    landlock: Landlock,
+    private_bytes: u64,
+    observe: Observe<'a>,
+    operations: Vec<Operation>,
+    rules: Vec<Rule>,
+    watched: Vec<(PathBuf, Identity)>,
+    placements: Vec<Placement>,
+    /// Region path to its position in `placements`.
+    index: HashMap<PathBuf, usize>,
+    /// Directories already made in memory filesystems.
+    made: BTreeSet<PathBuf>,
+    /// Memory filesystems to make read-only once everything in them is in place.
+    seals: Vec<PathBuf>,
+    /// Landlock rights in force at each placement, by its position.
+    inherited_rights: Vec<u64>,
+}
+
+/// What a region wants to be in the view.
+enum Wanted {
+    Hidden,
+    Private,
+    Dev,
+    Pts,
+    /// The zygote mounts it; only rules are needed.
+    Proc,
+    Bound {
+        writable: bool,
+        executable: bool,
+    },
+}
+
+impl Builder<'_> {
+    fn place(&mut self, tree: &RegionTree, region: &Region<'_>) -> Result<(), ViewError> {
+        let path = region.path;
+        let parent = self.enclosing(path);
+        let outside = parent.map_or(Area::Skeleton, |at| self.placements[at].area);
+        let mut placement = Placement {
+            path: path.to_owned(),
+            area: outside,
+            absent: false,
+            narrowed: None,
+            read_by_landlock: false,
+        };
+        match self.wanted(tree, region, outside, &mut placement)? {
+            Wanted::Private if matches!(outside, Area::Bound { .. }) && !self.is_directory(path)? => {
+                placement.absent = true;
+            }
+            Wanted::Private => {
+                self.memory(
+                    path,
+                    outside,
+                    Self::memory_filesystem(path, self.private_bytes, PRIVATE_MODE),
+                );
+                placement.area = Area::Private;
+            }
+            Wanted::Dev => {
+                let mut dev = Self::memory_filesystem(path, SKELETON_BYTES, 0o755);
+                dev.attributes = ATTR_NOSUID | ATTR_NOEXEC;
+                self.memory(path, outside, dev);
+                self.seals.push(path.to_owned());
+                placement.area = Area::Skeleton;
+            }
+            Wanted::Pts => {
+                self.mount_point(path, outside, Kind::Directory);
+                self.operations.push(Operation::at(ViewOp::Devpts, bytes(path)));
+                placement.area = Area::Private;
+            }
+            Wanted::Proc => {
+                self.mount_point(path, outside, Kind::Directory);
+                placement.area = Area::Skeleton;
+            }
+            Wanted::Hidden => self.hide(tree, region, outside, &mut placement)?,
+            Wanted::Bound { writable, executable } => {
+                self.bind(
+                    region,
+                    parent,
+                    outside,
+                    Area::Bound { writable, executable },
+                    &mut placement,
+                )?;
+            }
+        }
+        self.grant(region, parent, &placement);
+        self.index.insert(path.to_owned(), self.placements.len());
+        self.placements.push(placement);
+        Ok(())
+    }
+
+    fn wanted(
+        &self,
+        tree: &RegionTree,
+        region: &Region<'_>,
+        outside: Area,
+        placement: &mut Placement,
+    ) -> Result<Wanted, ViewError> {
+        let only = |source: &Source| region.rules.iter().all(|rule| rule.source == *source);
+        if only(&Source::Private) {
+            return Ok(Wanted::Private);
+        }
+        if only(&Source::System) {
+            match region.path.to_str() {
+                Some(DEV) => return Ok(Wanted::Dev),
+                Some(PTS) => return Ok(Wanted::Pts),
+                Some(PROC) => return Ok(Wanted::Proc),
+                _ => {}
+            }
+        }
+        let verdict = whole(region)?;
+        if !verdict.allows_any() {
+            return Ok(Wanted::Hidden);
+        }
+        let writable = verdict.write == Access::Allow;
+        if verdict.read != Access::Allow {
+            let readable_outside =
+                matches!(outside, Area::Bound { .. }) && enclosing_read(tree, region.path) == Access::Allow;
+            if readable_outside || self.landlock.abi.is_none() {
+                placement.narrowed =
+                    Some("writing and executing are withheld together with reading".to_owned());
+                return Ok(Wanted::Hidden);
+            }
+            placement.read_by_landlock = true;
+        }
+        Ok(Wanted::Bound {
+            writable,
+            executable: verdict.execute == Access::Allow,
+        })
+    }
+
+    /// Nothing of the host shows at the region's path.
+    fn hide(
+        &mut self,
+        tree: &RegionTree,
+        region: &Region<'_>,
+        outside: Area,
+        placement: &mut Placement,
+    ) -> Result<(), ViewError> {
+        let path = region.path;
+        match outside {
+            Area::Skeleton => return Ok(()),
+            Area::Private => {}
+            Area::Bound { .. } => {
+                let Some((kind, identity)) = self.look(path)? else {
+                    placement.absent = true;
+                    return Ok(());
+                };
+                self.watched.push((path.to_owned(), identity));
+                if kind == Kind::File {
+                    self.operations.push(Operation::at(ViewOp::MaskFile, bytes(path)));
+                    placement.area = Area::Skeleton;
+                    return Ok(());
+                }
+            }
+        }
+        // The directory itself may be entered only where something below it is open again.
+        let opened_below = tree.regions().any(|other| {
+            other.path != path
+                && other.path.starts_with(path)
+                && (other.subtree.allows_any() || other.object.allows_any())
+        });
+        let mode = if opened_below { 0o111 } else { 0 };
+        self.memory(path, outside, Self::memory_filesystem(path, SKELETON_BYTES, mode));
+        self.seals.push(path.to_owned());
+        placement.area = Area::Skeleton;
+        Ok(())
+    }
+
+    fn bind(
+        &mut self,
+        region: &Region<'_>,
+        parent: Option<usize>,
+        outside: Area,
+        inside: Area,
+        placement: &mut Placement,
+    ) -> Result<(), ViewError> {
+        let path = region.path;
+        if outside == inside {
+            return Ok(());
+        }
+        let Some((kind, identity)) = self.look(path)? else {
+            // What does not exist can't be shown; in a writable area it could be created, though.
+            placement.absent = true;
+            return Ok(());
+        };
+        if kind != region.kind && region.kind != Kind::Absent {
+            return Err(ViewError::Changed(path.to_owned()));
+        }
+        let Area::Bound { writable, executable } = inside else {
+            return Ok(());
+        };
+        if let (Area::Bound { writable: true, .. }, false, Some(parent)) = (outside, writable, parent) {
+            self.pin_between(parent, path);
+        }
+        self.mount_point(path, outside, kind);
+        let mut operation = Operation::at(ViewOp::Bind, bytes(path));
+        operation.source = bytes(path);
+        (operation.device, operation.inode) = (identity.device, identity.inode);
+        let device = region.rules.iter().any(|rule| rule.source == Source::Device);
+        operation.attributes = ATTR_NOSUID
+            | if device { 0 } else { ATTR_NODEV }
+            | if writable { 0 } else { ATTR_RDONLY }
+            | if executable { 0 } else { ATTR_NOEXEC };
+        self.operations.push(operation);
+        self.watched.push((path.to_owned(), identity));
+        placement.area = inside;
+        Ok(())
+    }
+
+    /// Makes every directory between a writable region and a stricter one below it a mount of its own: a
+    /// mount point can't be renamed, so nobody can move the protected path away and put another in its place.
+    fn pin_between(&mut self, parent: usize, path: &Path) {
+        let top = self.placements[parent].path.clone();
+        let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| *dir != top).collect();
+        between.reverse();
+        for directory in between {
+            let target = bytes(directory);
+            let pinned =
+                |operation: &Operation| operation.target == target && operation.kind != ViewOp::Directory;
+            if !self.operations.iter().any(pinned) {
+                self.operations.push(Operation::at(ViewOp::Pin, target));
+            }
+        }
+    }
+
+    /// Makes sure that something can be mounted at `path`.
+    fn mount_point(&mut self, path: &Path, area: Area, kind: Kind) {
+        if matches!(area, Area::Bound { .. }) || path == Path::new("/") {
+            return;
+        }
+        if let Some(parent) = path.parent() {
+            self.directories(parent);
+        }
+        if self.made.insert(path.to_owned()) {
+            let kind = if kind == Kind::Directory {
+                ViewOp::Directory
+            } else {
+                ViewOp::File
+            };
+            self.operations.push(Operation {
+                mode: 0o755,
+                ..Operation::at(kind, bytes(path))
+            });
+        }
+    }
+
+    fn directories(&mut self, path: &Path) {
+        let at = self.enclosing_or_at(path);
+        let top = at.map_or_else(|| PathBuf::from("/"), |at| self.placements[at].path.clone());
+        let mut missing: Vec<&Path> = path
+            .ancestors()
+            .take_while(|dir| *dir != top && *dir != Path::new("/"))
+            .filter(|dir| !self.made.contains(*dir))
+            .collect();
+        missing.reverse();
+        for directory in missing {
+            self.made.insert(directory.to_owned());
+            self.operations.push(Operation {
+                mode: 0o755,
+                ..Operation::at(ViewOp::Directory, bytes(directory))
+            });
+        }
+    }
+
+    fn memory(&mut self, path: &Path, outside: Area, operation: Operation) {
+        self.mount_point(path, outside, Kind::Directory);
+        self.operations.push(operation);
+    }
+
+    fn memory_filesystem(path: &Path, size: u64, mode: u32) -> Operation {
+        let attributes = ATTR_NOSUID | ATTR_NODEV;
+        Operation {
+            attributes,
+            size,
+            mode,
+            ..Operation::at(ViewOp::Tmpfs, bytes(path))
+        }
+    }
+
+    /// A Landlock rule where the region grants more than what surrounds it does.
+    fn grant(&mut self, region: &Region<'_>, parent: Option<usize>, placement: &Placement) {
+        let inherited = parent.map_or(0, |at| self.inherited_rights[at]);
+        let private = region
+            .rules
+            .iter()
+            .any(|rule| matches!(rule.source, Source::Private | Source::Home | Source::Temporary));
+        let verdict = if region.kind == Kind::Directory {
+            region.subtree
+        } else {
+            region.object
+        };
+        let mut rights = self.landlock.rights(verdict, region.kind);
+        if region.path.starts_with(DEV) {
+            rights |= self.landlock.device_rights(region.kind);
+        }
+        if private {
+            rights |= self.landlock.socket_rights(region.kind);
+        }
+        self.inherited_rights.push(inherited | rights);
+        // `/proc` is another filesystem in every spawn: its rule is made there.
+        let exists = !placement.absent && placement.narrowed.is_none() && region.path != Path::new(PROC);
+        if exists && region.kind != Kind::Absent && rights & !inherited != 0 {
+            self.rules.push(Rule {
+                path: bytes(region.path),
+                access: rights,
+            });
+        }
+    }
+
+    fn finish(mut self, tree: &RegionTree, masked: &[PathBuf]) -> Result<View, ViewError> {
+        self.links(tree);
+        for socket in masked {
+            let visible = self.enclosing(socket).map(|at| self.placements[at].area);
+            if let (Some(Area::Bound { .. }), Some((Kind::File, identity))) = (visible, self.look(socket)?) {
+                self.operations
+                    .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
+                self.watched.push((socket.clone(), identity));
+            }
+        }
+        for path in self.seals.iter().rev() {
+            self.operations.push(Operation::at(ViewOp::Seal, bytes(path)));
+        }
+        if !matches!(self.placements.first(), Some(first) if first.path == Path::new("/") && matches!(first.area, Area::Bound { .. }))
+        {
+            self.operations.push(Operation::at(ViewOp::Seal, b"/".to_vec()));
+        }
+        let Self {
+            operations,
+            rules,
+            watched,
+            placements,
+            ..
+        } = self;
+        Ok(View {
+            operations,
+            rules,
+            watched,
+            placements,
+        })
+    }
+
+    /// Symbolic links on the way to what the policy names, where the host's own are not visible (S-04, S-05).
+    fn links(&mut self, tree: &RegionTree) {
+        let device = DEVICE_LINKS.map(|(path, target)| (PathBuf::from(path), PathBuf::from(target)));
+        let passed = tree.rules().iter().flat_map(|rule| &rule.links);
+        let passed = passed.map(|link| (link.path.clone(), link.target.clone()));
+        let mut all: Vec<(PathBuf, PathBuf)> = passed.chain(device).collect();
+        all.sort();
+        all.dedup_by(|a, b| a.0 == b.0);
+        for (path, target) in all {
+            let area = self
+                .enclosing(&path)
+                .map_or(Area::Skeleton, |at| self.placements[at].area);
+            if matches!(area, Area::Bound { .. })
+                || self.made.contains(&path)
+                || self.index.contains_key(&path)
+            {
+                continue;
+            }
+            if let Some(parent) = path.parent() {
+                self.directories(parent);
+            }
+            self.made.insert(path.clone());
+            self.operations.push(Operation {
+                source: bytes(&target),
+                ..Operation::at(ViewOp::Link, bytes(&path))
+            });
+        }
+    }
+
+    /// The nearest region strictly above a path.
+    fn enclosing(&self, path: &Path) -> Option<usize> {
+        path.ancestors()
+            .skip(1)
+            .find_map(|ancestor| self.index.get(ancestor))
+            .copied()
+    }
+
+    fn enclosing_or_at(&self, path: &Path) -> Option<usize> {
+        path.ancestors()
+            .find_map(|ancestor| self.index.get(ancestor))
+            .copied()
+    }
+
+    fn is_directory(&self, path: &Path) -> Result<bool, ViewError> {
+        Ok(matches!(self.look(path)?, Some((Kind::Directory, _))))
+    }
+
+    fn look(&self, path: &Path) -> Result<Option<(Kind, Identity)>, ViewError> {
+        (self.observe)(path)
+            .map_err(|error| ViewError::Unreadable(path.to_owned(), error.raw_os_error().unwrap_or_default()))
+    }
+}
+
+/// The one verdict of a region whose object and descendants agree; a file has no descendants.
+fn whole(region: &Region<'_>) -> Result<Verdict, ViewError> {
+    if region.kind != Kind::Directory {
+        return Ok(region.object);
+    }
+    let exact = region.rules.iter().any(|rule| rule.reach == Reach::Exact);
+    if exact && region.object != region.subtree {
+        let why = "a directory can't have other access than what it contains".to_owned();
+        return Err(ViewError::Unenforceable(region.path.to_owned(), why));
+    }
+    Ok(region.subtree)
+}
+
+fn enclosing_read(tree: &RegionTree, path: &Path) -> Access {
+    path.parent()
+        .map_or(Access::Deny, |parent| tree.decide(parent, Axis::Read).access)
+}
+
+pub(crate) fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}

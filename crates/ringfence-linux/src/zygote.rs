@@ -1,0 +1,198 @@
+//! Starting a zygote and taking spares from it.
+
+use std::io::{self, IoSliceMut};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use ringfence_backend::SetupFailed;
+use ringfence_os::spawn;
+use ringfence_zygote::IMAGE;
+use ringfence_zygote::plan::Plan;
+use ringfence_zygote::wire::{FAILURE_TAG, Failure, READY_TAG, Step};
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
+    recvmsg, send, socketpair,
+};
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// A running zygote; dropping it ends every process of its executor.
+#[derive(Debug)]
+pub(crate) struct Zygote {
+    control: OwnedFd,
+    /// Process 1 of the executor's pid namespace.
+    pidfd: OwnedFd,
+}
+
+/// A spawn that waits for its command.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    pub(crate) command: OwnedFd,
+    pub(crate) reports: OwnedFd,
+    pub(crate) pidfd: OwnedFd,
+}
+
+impl Zygote {
+    /// Starts a zygote and waits until its view stands; one spare is in the making when this returns.
+    pub(crate) fn start(plan: &Plan) -> Result<Self, SetupFailed> {
+        let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
+        let plan = sealed_file("ringfence-plan", &bytes).map_err(|error| failed(Step::Plan, error))?;
+        let host = rustix::process::getpid();
+        let host = pidfd_open(host, PidfdFlags::empty()).map_err(|error| failed(Step::Start, error))?;
+        let flags = SocketFlags::CLOEXEC;
+        let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+            .map_err(|error| failed(Step::Start, error))?;
+        // The first spare's request waits in the socket, so that the zygote needs no further wake-up for it.
+        request_spare(&control)?;
+        let image = image().map_err(|error| failed(Step::Start, error))?;
+        let first = spawn::spawn(image, &[theirs.as_fd(), plan.as_fd(), host.as_fd()])
+            .map_err(|error| failed_io(Step::Start, &error))?;
+        drop(theirs);
+
+        // Two messages: the pidfd of process 1, then the word that the view stands.
+        let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
+        let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
+        let zygote = Self {
+            control,
+            pidfd: pidfd?,
+        };
+        reaped?;
+        receive(zygote.control.as_fd())?;
+        Ok(zygote)
+    }
+
+    /// Takes a spare and has the next one made. Any number of threads may do so at once: each asks for one
+    /// and takes one, whosever it was.
+    pub(crate) fn spare(&self) -> Result<Spare, SetupFailed> {
+        request_spare(&self.control)?;
+        let fds: [OwnedFd; 3] = receive(self.control.as_fd())?
+            .try_into()
+            .map_err(|_| protocol())?;
+        let [command, reports, pidfd] = fds;
+        Ok(Spare {
+            command,
+            reports,
+            pidfd,
+        })
+    }
+}
+
+impl Drop for Zygote {
+    fn drop(&mut self) {
+        // The kernel kills everything in its pid namespace before the process itself can be reaped.
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        if let Err(error) = spawn::reap(&self.pidfd) {
+            tracing::warn!(%error, "the zygote could not be reaped");
+        }
+    }
+}
+
+/// Whether a failure only says that the zygote has ended.
+pub(crate) fn is_gone(failed: &SetupFailed) -> bool {
+    failed.step == Step::Start.name() && failed.errno == Errno::PIPE.raw_os_error()
+}
+
+fn request_spare(control: &OwnedFd) -> Result<(), SetupFailed> {
+    send(control, b"s", SendFlags::NOSIGNAL)
+        .map(drop)
+        .map_err(|error| failed(Step::Start, error))
+}
+
+/// One message of the zygote: its descriptors if it says ready, else the failure.
+fn receive(control: BorrowedFd<'_>) -> Result<Vec<OwnedFd>, SetupFailed> {
+    let mut bytes = [0u8; size_of::<Failure>()];
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let message = loop {
+        let mut vectors = [IoSliceMut::new(&mut bytes)];
+        match recvmsg(control, &mut vectors, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(failed(Step::Start, error)),
+            Ok(message) => break message,
+        }
+    };
+    let fds = ancillary
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    if message.bytes == 0 {
+        return Err(failed(Step::Start, Errno::PIPE));
+    }
+    match tag(&bytes[..message.bytes]) {
+        Some(READY_TAG) => Ok(fds),
+        Some(FAILURE_TAG) => Err(decode_failure(&bytes[..message.bytes]).unwrap_or_else(protocol)),
+        _ => Err(protocol()),
+    }
+}
+
+/// The first word of a message.
+pub(crate) fn tag(message: &[u8]) -> Option<u32> {
+    message.first_chunk().map(|word| u32::from_ne_bytes(*word))
+}
+
+/// A [`Failure`] as the named error it is for the caller.
+pub(crate) fn decode_failure(message: &[u8]) -> Option<SetupFailed> {
+    use std::os::unix::ffi::OsStringExt;
+    let mut reader = ringfence_zygote::wire::Reader::new(message);
+    let (_, step, errno, length) = (reader.u32()?, reader.u32()?, reader.u32()?, reader.u32()?);
+    let step = Step::from_wire(u8::try_from(step).ok()?)?;
+    let path = message.get(16..16 + usize::try_from(length).ok()?)?;
+    Some(SetupFailed {
+        step: step.name(),
+        errno: errno.cast_signed(),
+        path: (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()))),
+    })
+}
+
+/// The embedded program, in a file that nobody can change.
+fn image() -> Result<BorrowedFd<'static>, Errno> {
+    static SEALED: OnceLock<OwnedFd> = OnceLock::new();
+    if SEALED.get().is_none() {
+        let file = sealed_file("ringfence-zygote", IMAGE)?;
+        let _ = SEALED.set(file);
+    }
+    SEALED.get().map(AsFd::as_fd).ok_or(Errno::BADF)
+}
+
+fn sealed_file(name: &str, content: &[u8]) -> Result<OwnedFd, Errno> {
+    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let mut rest = content;
+    while !rest.is_empty() {
+        match rustix::io::write(&file, rest) {
+            Ok(count) => rest = &rest[count..],
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    rustix::fs::fcntl_add_seals(
+        &file,
+        SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
+    )?;
+    Ok(file)
+}
+
+pub(crate) fn failed(step: Step, error: Errno) -> SetupFailed {
+    SetupFailed {
+        step: step.name(),
+        errno: error.raw_os_error(),
+        path: None,
+    }
+}
+
+fn failed_io(step: Step, error: &io::Error) -> SetupFailed {
+    SetupFailed {
+        step: step.name(),
+        errno: error.raw_os_error().unwrap_or_default(),
+        path: None,
+    }
+}
+
+fn protocol() -> SetupFailed {
+    failed(Step::Start, Errno::PROTO)
+}

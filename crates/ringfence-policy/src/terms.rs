@@ -1,0 +1,143 @@
+//! The checked content of a profile, and the plain copy of it for other layers.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::access::{ABI_VERSION, Access, Home, Isolation, Verdict};
+use crate::config::{Acknowledgement, Root, RootKind};
+use crate::fingerprint::Fingerprint;
+use crate::guarantee::Guarantees;
+use crate::path::{Resolved, bytes};
+use crate::rule::{Reach, Rule, Source};
+use crate::text;
+
+/// An additional root as it was found on the host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedRoot {
+    /// Canonical path and what was there.
+    pub at: Resolved,
+    /// What may be done there and beneath.
+    pub access: Verdict,
+    /// What had to be there.
+    pub kind: RootKind,
+}
+
+/// A plain copy of what a profile says, for other layers; changing it changes no profile (PRO-9).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Settings {
+    /// Version of the numeric vocabulary.
+    pub version: u32,
+    /// Canonical path of the workspace.
+    #[serde(serialize_with = "text::path")]
+    pub workspace: PathBuf,
+    /// What may be done in the workspace.
+    pub workspace_access: Verdict,
+    /// What may be done wherever no root applies.
+    pub host_access: Verdict,
+    /// Whether the command may use the network.
+    pub network: Access,
+    /// Whether a command may be started.
+    pub command: Access,
+    /// Which home directory the command is told about.
+    pub home: Home,
+    /// Whether the operating system confines the command.
+    pub isolation: Isolation,
+    /// What the caller has explicitly accepted.
+    pub acknowledgement: Acknowledgement,
+    /// Additional roots with canonical paths, sorted by path bytes.
+    pub roots: Vec<Root>,
+    /// Guarantees the configuration insists on.
+    pub require: Guarantees,
+    /// Guarantees without which no executor may be built.
+    pub required: Guarantees,
+    /// The name of all of the above.
+    pub fingerprint: Fingerprint,
+}
+
+/// The checked content of a profile; paths are canonical, roots sorted and distinct.
+#[derive(Debug)]
+pub(crate) struct Terms {
+    pub(crate) workspace: Resolved,
+    pub(crate) workspace_access: Verdict,
+    pub(crate) host_access: Verdict,
+    pub(crate) network: Access,
+    pub(crate) command: Access,
+    pub(crate) home: Home,
+    pub(crate) isolation: Isolation,
+    pub(crate) acknowledgement: Acknowledgement,
+    pub(crate) roots: Vec<ResolvedRoot>,
+    pub(crate) require: Guarantees,
+}
+
+impl Terms {
+    pub(crate) fn settings(&self, fingerprint: Fingerprint) -> Settings {
+        let root = |root: &ResolvedRoot| Root {
+            path: root.at.path.clone(),
+            access: root.access,
+            kind: root.kind,
+        };
+        Settings {
+            version: ABI_VERSION,
+            workspace: self.workspace.path.clone(),
+            workspace_access: self.workspace_access,
+            host_access: self.host_access,
+            network: self.network,
+            command: self.command,
+            home: self.home,
+            isolation: self.isolation,
+            acknowledgement: self.acknowledgement,
+            roots: self.roots.iter().map(root).collect(),
+            require: self.require,
+            required: self.required(),
+            fingerprint,
+        }
+    }
+
+    /// What is insisted on, and what the accesses need; gated is not allow (PRO-60..66).
+    pub(crate) fn required(&self) -> Guarantees {
+        let mut required = self.require | Guarantees::ENV_SCRUB;
+        if self.isolation == Isolation::Unconfined {
+            return required;
+        }
+        let roots = self.roots.iter().map(|root| root.access);
+        let strictest = roots
+            .chain([self.host_access])
+            .fold(self.workspace_access, Verdict::meet);
+        if strictest.read.min(strictest.execute) != Access::Allow {
+            required |= Guarantees::READ_BOUNDARY;
+        }
+        if strictest.write != Access::Allow {
+            required |= Guarantees::WRITE_BOUNDARY;
+        }
+        if self.network != Access::Allow {
+            required |= Guarantees::NETWORK_BOUNDARY;
+        }
+        required
+    }
+
+    /// The rules of the profile, of which each path has exactly one.
+    pub(crate) fn rules(&self) -> Vec<Rule> {
+        let roots = self.roots.iter().enumerate();
+        let mut rules: Vec<_> = roots
+            .map(|(index, root)| Rule::new(root.at.clone(), Reach::Tree, root.access, Source::Root(index)))
+            .collect();
+        rules.push(Rule::new(
+            self.workspace.clone(),
+            Reach::Tree,
+            self.workspace_access,
+            Source::Workspace,
+        ));
+        if !rules.iter().any(|rule| rule.path == Path::new("/")) {
+            rules.push(Rule::tree("/", self.host_access, Source::Host));
+        }
+        rules
+    }
+}
+
+/// Roots in the order profiles keep them in: by the bytes of their paths (PRO-18).
+pub(crate) fn sorted(roots: impl Iterator<Item = ResolvedRoot>) -> Vec<ResolvedRoot> {
+    let mut roots: Vec<_> = roots.collect();
+    roots.sort_by(|a, b| bytes(&a.at.path).cmp(bytes(&b.at.path)));
+    roots
+}

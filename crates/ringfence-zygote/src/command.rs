@@ -1,0 +1,39 @@
+//! The one command a spare executes.
+
+use crate::wire::COMMAND_MAGIC;
+use crate::{Put, Unencodable, count};
+
+/// What to execute, in bytes as the kernel takes them.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// Working directory, absolute in the view.
+    pub directory: &'a [u8],
+    /// Paths to try for the program, in order.
+    pub programs: &'a [Vec<u8>],
+    /// The arguments, the invoked name first.
+    pub arguments: &'a [Vec<u8>],
+    /// `NAME=value` entries.
+    pub environment: &'a [Vec<u8>],
+}
+
+/// The command in wire format: header and body.
+///
+/// # Errors
+/// A string that contains a NUL, or more than 4 GiB.
+pub fn encode(command: &Command<'_>) -> Result<Vec<u8>, Unencodable> {
+    let mut body = Vec::with_capacity(1024);
+    body.put_bytes(command.directory)?;
+    for list in [command.programs, command.arguments, command.environment] {
+        for string in list {
+            body.put_bytes(string)?;
+        }
+    }
+    let mut message = Vec::with_capacity(20 + body.len());
+    message.put_u32(COMMAND_MAGIC);
+    message.put_u32(count(body.len())?);
+    for list in [command.programs, command.arguments, command.environment] {
+        message.put_u32(count(list.len())?);
+    }
+    message.extend_from_slice(&body);
+    Ok(message)
+}

@@ -1,0 +1,179 @@
+//! The plan of one executor, as the host writes it.
+
+use crate::wire::{PLAN_MAGIC, Step, ViewOp};
+use crate::{Put, Unencodable, count};
+
+/// Everything the zygote needs to serve one executor.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// Flags of [`crate::wire`].
+    pub flags: u32,
+    /// Effective user id of the host, mapped to itself.
+    pub uid: u32,
+    /// Effective group id of the host, mapped to itself.
+    pub gid: u32,
+    /// Step at which the zygote shall fail instead of acting; only tests set it.
+    pub fault: Option<Step>,
+    /// Landlock filesystem rights to handle; 0 without Landlock.
+    pub handled: u64,
+    /// Landlock scopes.
+    pub scopes: u64,
+    /// Landlock rights beneath the spawn's `/proc`.
+    pub proc_access: u64,
+    /// An existing directory of the host, over which the zygote mounts the new root in its own namespace.
+    pub base: Vec<u8>,
+    /// The system-call filter, 8 bytes an instruction.
+    pub filter: Vec<u8>,
+    /// View operations, executed in order.
+    pub operations: Vec<Operation>,
+    /// Landlock rules.
+    pub rules: Vec<Rule>,
+}
+
+/// One view operation; which fields count depends on the kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What to do.
+    pub kind: ViewOp,
+    /// Where, as an absolute path of the view.
+    pub target: Vec<u8>,
+    /// Source of a bind, content of a link.
+    pub source: Vec<u8>,
+    /// Device the source must have.
+    pub device: u64,
+    /// Inode the source must have.
+    pub inode: u64,
+    /// Mount attributes.
+    pub attributes: u64,
+    /// Size of a tmpfs in bytes.
+    pub size: u64,
+    /// Mode of what is created.
+    pub mode: u32,
+}
+
+impl Operation {
+    /// An operation with nothing but a place.
+    #[must_use]
+    pub const fn at(kind: ViewOp, target: Vec<u8>) -> Self {
+        Self {
+            kind,
+            target,
+            source: Vec::new(),
+            device: 0,
+            inode: 0,
+            attributes: 0,
+            size: 0,
+            mode: 0,
+        }
+    }
+}
+
+/// Landlock rights beneath one path of the view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// An existing path of the view.
+    pub path: Vec<u8>,
+    /// `LANDLOCK_ACCESS_FS_*`.
+    pub access: u64,
+}
+
+impl Plan {
+    /// The plan in wire format.
+    ///
+    /// # Errors
+    /// A path that contains a NUL, or more than 4 GiB of anything.
+    pub fn encode(&self) -> Result<Vec<u8>, Unencodable> {
+        let mut out = Vec::with_capacity(4096 + self.filter.len());
+        for word in [PLAN_MAGIC, self.flags, self.uid, self.gid] {
+            out.put_u32(word);
+        }
+        out.push(self.fault.map_or(0, |step| step as u8));
+        for word in [self.handled, self.scopes, self.proc_access] {
+            out.put_u64(word);
+        }
+        out.put_bytes(&self.base)?;
+        // A filter is binary; it gets the same frame as a string, without the check for NULs.
+        out.put_u32(count(self.filter.len())?);
+        out.extend_from_slice(&self.filter);
+        out.push(0);
+        out.put_u32(count(self.operations.len())?);
+        for operation in &self.operations {
+            out.push(operation.kind as u8);
+            out.put_bytes(&operation.target)?;
+            out.put_bytes(&operation.source)?;
+            for word in [
+                operation.device,
+                operation.inode,
+                operation.attributes,
+                operation.size,
+            ] {
+                out.put_u64(word);
+            }
+            out.put_u32(operation.mode);
+        }
+        out.put_u32(count(self.rules.len())?);
+        for rule in &self.rules {
+            out.put_bytes(&rule.path)?;
+            out.put_u64(rule.access);
+        }
+        Ok(out)
+    }
+}
+
+#[cfg(all(
+    test,
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod tests {
+    use super::*;
+    use crate::body::plan::Plan as Parsed;
+
+    fn sample() -> Plan {
+        let mut operation = Operation::at(ViewOp::Bind, b"/w\n[x]".to_vec());
+        operation.source = b"/source".to_vec();
+        operation.inode = u64::MAX;
+        Plan {
+            flags: 3,
+            uid: 65_534,
+            base: b"/base".to_vec(),
+            filter: vec![0; 16],
+            operations: vec![operation],
+            rules: vec![Rule {
+                path: b"/w".to_vec(),
+                access: 1 << 40,
+            }],
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn what_the_host_writes_the_zygote_reads() {
+        let bytes = sample().encode().unwrap();
+        let parsed = Parsed::parse(&bytes).unwrap();
+        assert_eq!((parsed.flags, parsed.uid, parsed.filter.len()), (3, 65_534, 16));
+        let operation = parsed.operations().next().unwrap();
+        assert_eq!(operation.target.bytes(), b"/w\n[x]");
+        assert_eq!((operation.kind, operation.inode), (ViewOp::Bind, u64::MAX));
+        assert_eq!(parsed.rules().next().unwrap().access, 1 << 40);
+    }
+
+    #[test]
+    fn no_truncated_plan_parses() {
+        let bytes = sample().encode().unwrap();
+        for length in 0..bytes.len() {
+            assert!(
+                Parsed::parse(&bytes[..length]).is_none(),
+                "{length} of {} bytes parsed",
+                bytes.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_nul_in_a_path_is_refused() {
+        let mut plan = sample();
+        plan.base = b"/a\0b".to_vec();
+        assert_eq!(plan.encode(), Err(Unencodable::Nul));
+    }
+}

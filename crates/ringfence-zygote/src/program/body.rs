@@ -1,0 +1,158 @@
+//! From the first instruction to the request loop.
+//!
+//! One zygote serves one executor. It creates the executor's namespaces, builds the file view, and then
+//! keeps making *spares*: process 1 of a spawn, complete but for its one command. It ends with the host,
+//! and the kernel ends everything it started.
+
+// As a module of the library this is compiled for the lints and the tests only.
+#![cfg_attr(not(test), allow(dead_code, reason = "the library never runs the program"))]
+
+mod memory;
+mod namespaces;
+pub(crate) mod plan;
+mod spare;
+pub(crate) mod sys;
+mod view;
+
+use crate::wire::{self, FAILURE_TAG, Failure, Step};
+use plan::Plan;
+use sys::{Errno, Fd, Path, Poll};
+
+/// Why a step failed.
+pub(crate) struct Failed<'a> {
+    step: Step,
+    errno: Errno,
+    path: &'a [u8],
+}
+
+/// The result of a set-up step.
+pub(crate) type Outcome<'a, T> = Result<T, Failed<'a>>;
+
+/// Names the step, and the path, of a failing call.
+pub(crate) trait At<'a, T> {
+    fn at(self, step: Step) -> Outcome<'a, T>;
+    fn at_path(self, step: Step, path: Path<'a>) -> Outcome<'a, T>;
+}
+
+impl<'a, T> At<'a, T> for sys::Result<T> {
+    fn at(self, step: Step) -> Outcome<'a, T> {
+        self.map_err(|errno| Failed {
+            step,
+            errno,
+            path: &[],
+        })
+    }
+
+    fn at_path(self, step: Step, path: Path<'a>) -> Outcome<'a, T> {
+        self.map_err(|errno| Failed {
+            step,
+            errno,
+            path: path.bytes(),
+        })
+    }
+}
+
+/// The entry point, called once on the initial stack.
+pub(crate) extern "C" fn main() -> ! {
+    let control = Fd::owned(wire::CONTROL_FD);
+    let host = Fd::owned(wire::HOST_FD);
+    if let Err(failed) = start(&control, &host) {
+        report(&control, &failed);
+    }
+    sys::exit(1)
+}
+
+/// Creates the namespaces and continues as their process 1, which is the zygote proper.
+fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
+    reset_inherited_state().at(Step::Start)?;
+    let plan = Plan::map(&Fd::owned(wire::PLAN_FD))?;
+    namespaces::create(&plan)?;
+
+    let flags = sys::CLONE_PARENT | sys::CLONE_PIDFD;
+    match plan
+        .check(Step::Fork)
+        .and_then(|()| sys::fork(flags).at(Step::Fork))?
+    {
+        sys::Forked::Parent(_, pidfd) => {
+            let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Fork)?;
+            // From here on the new process 1 answers; this one only hands over its pidfd.
+            let _ = sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &[pidfd.raw()]);
+            sys::exit(0)
+        }
+        sys::Forked::Child => {
+            prepare(&plan)?;
+            sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &[]).at(Step::Start)?;
+            serve(&plan, control, host)
+        }
+    }
+}
+
+/// Descriptors, signals, session and directory of whoever started the host are none of the command's.
+fn reset_inherited_state() -> sys::Result<()> {
+    // Occupied, so that no later descriptor gets a number the command's streams are to have.
+    for standard in 0..3 {
+        sys::duplicate(wire::PLAN_FD, standard)?;
+    }
+    sys::close_range(wire::HOST_FD + 1, i32::MAX)?;
+    for signal in 1..=64 {
+        // KILL and STOP refuse, as do numbers the kernel keeps for itself.
+        let _ = sys::disposition(signal, false);
+    }
+    sys::signal_mask(0)?;
+    // Ended spares are reaped by the kernel; the host learns of their end from pidfd and socket.
+    sys::disposition(sys::SIGCHLD, true)?;
+    sys::setsid()
+}
+
+fn prepare<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
+    let mask = sys::umask(0);
+    namespaces::enter(plan)?;
+    view::build(plan)?;
+    namespaces::drop_privileges(plan)?;
+    sys::umask(mask);
+    Ok(())
+}
+
+/// Makes one spare for every byte the host sends, until the host is gone.
+fn serve<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, ()> {
+    loop {
+        let mut fds = [Poll::readable(host.raw()), Poll::readable(control.raw())];
+        sys::poll(&mut fds).at(Step::Spare)?;
+        let [host_ended, requested] = fds.map(|fd| fd.is_ready());
+        if host_ended {
+            return Ok(());
+        }
+        if requested {
+            let mut request = [0u8; 1];
+            if sys::read(control.raw(), &mut request).at(Step::Spare)? == 0 {
+                return Ok(());
+            }
+            if let Err(failed) = spare::make(plan, control, host) {
+                report(control, &failed);
+            }
+        }
+    }
+}
+
+/// Tells the other end of a socket which step failed.
+pub(crate) fn report(to: &Fd, failed: &Failed<'_>) {
+    let mut message = Failure {
+        tag: FAILURE_TAG,
+        step: failed.step as u32,
+        errno: failed.errno,
+        path_len: 0,
+        path: [0; 1024],
+    };
+    let length = failed.path.len().min(message.path.len());
+    if let (Some(to), Some(from)) = (message.path.get_mut(..length), failed.path.get(..length)) {
+        to.copy_from_slice(from);
+    }
+    message.path_len = u32::try_from(length).unwrap_or(0);
+    let _ = sys::send(to.raw(), bytes_of(&message), &[]);
+}
+
+/// The bytes of a wire type.
+pub(crate) fn bytes_of<T: wire::Plain>(value: &T) -> &[u8] {
+    // SAFETY: `Plain` types are `repr(C)`, have no padding, and outlive the borrow.
+    unsafe { core::slice::from_raw_parts(core::ptr::from_ref(value).cast::<u8>(), size_of::<T>()) }
+}

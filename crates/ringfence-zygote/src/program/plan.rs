@@ -1,0 +1,145 @@
+//! The plan as the zygote reads it: in place, from the sealed file.
+
+use super::sys::{self, Fd, Path};
+use super::{At, Failed, Outcome};
+use crate::wire::{self, Reader, Step, ViewOp};
+
+/// A mapped, parsed plan.
+#[derive(Clone)]
+pub(crate) struct Plan<'a> {
+    pub(crate) flags: u32,
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Step at which a test wants a failure; 0 for none.
+    fault: u8,
+    /// Landlock rights to handle; 0 where the kernel has no Landlock.
+    pub(crate) handled: u64,
+    pub(crate) scopes: u64,
+    /// Rights beneath the spawn's own `/proc`.
+    pub(crate) proc_access: u64,
+    /// Existing directory of the host on which the new root is mounted.
+    pub(crate) base: Path<'a>,
+    pub(crate) filter: &'a [u8],
+    operations: Reader<'a>,
+    operation_count: u32,
+    rules: Reader<'a>,
+    rule_count: u32,
+}
+
+/// One view operation.
+pub(crate) struct Operation<'a> {
+    pub(crate) kind: ViewOp,
+    pub(crate) target: Path<'a>,
+    pub(crate) source: Path<'a>,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    pub(crate) attributes: u64,
+    pub(crate) size: u64,
+    pub(crate) mode: u32,
+}
+
+/// One Landlock rule.
+pub(crate) struct Rule<'a> {
+    pub(crate) path: Path<'a>,
+    pub(crate) access: u64,
+}
+
+impl Plan<'static> {
+    /// Maps and parses the plan behind a descriptor.
+    pub(crate) fn map(file: &Fd) -> Outcome<'static, Self> {
+        let size = sys::stat(file.raw()).at(Step::Plan)?.size;
+        let size = usize::try_from(size).map_err(|_| sys::EINVAL).at(Step::Plan)?;
+        let bytes: &'static [u8] = sys::map(size, Some(file)).at(Step::Plan)?;
+        Plan::parse(bytes).ok_or(sys::EPROTO).at(Step::Plan)
+    }
+}
+
+impl<'a> Plan<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        if reader.u32()? != wire::PLAN_MAGIC {
+            return None;
+        }
+        let flags = reader.u32()?;
+        let uid = reader.u32()?;
+        let gid = reader.u32()?;
+        let fault = reader.u8()?;
+        let handled = reader.u64()?;
+        let scopes = reader.u64()?;
+        let proc_access = reader.u64()?;
+        let base = Path::new(reader.bytes()?);
+        let filter = reader.bytes()?;
+        let filter = filter.get(..filter.len() - 1)?;
+        let operation_count = reader.u32()?;
+        let operations = reader.clone();
+        for _ in 0..operation_count {
+            operation(&mut reader)?;
+        }
+        let rule_count = reader.u32()?;
+        let rules = reader.clone();
+        for _ in 0..rule_count {
+            rule(&mut reader)?;
+        }
+        reader.is_empty().then_some(Self {
+            flags,
+            uid,
+            gid,
+            fault,
+            handled,
+            scopes,
+            proc_access,
+            base,
+            filter,
+            operations,
+            operation_count,
+            rules,
+            rule_count,
+        })
+    }
+
+    pub(crate) const fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    pub(crate) fn operations(&self) -> impl Iterator<Item = Operation<'a>> {
+        let mut reader = self.operations.clone();
+        (0..self.operation_count).map_while(move |_| operation(&mut reader))
+    }
+
+    pub(crate) fn rules(&self) -> impl Iterator<Item = Rule<'a>> {
+        let mut reader = self.rules.clone();
+        (0..self.rule_count).map_while(move |_| rule(&mut reader))
+    }
+
+    /// Fails where a test asked for it, before the step does anything.
+    pub(crate) fn check(&self, step: Step) -> Outcome<'a, ()> {
+        if self.fault == step as u8 {
+            return Err(Failed {
+                step,
+                errno: sys::EPERM,
+                path: b"injected",
+            });
+        }
+        Ok(())
+    }
+}
+
+fn operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {
+    Some(Operation {
+        kind: ViewOp::from_wire(reader.u8()?)?,
+        target: Path::new(reader.bytes()?),
+        source: Path::new(reader.bytes()?),
+        device: reader.u64()?,
+        inode: reader.u64()?,
+        attributes: reader.u64()?,
+        size: reader.u64()?,
+        mode: reader.u32()?,
+    })
+}
+
+fn rule<'a>(reader: &mut Reader<'a>) -> Option<Rule<'a>> {
+    Some(Rule {
+        path: Path::new(reader.bytes()?),
+        access: reader.u64()?,
+    })
+}

@@ -1,0 +1,312 @@
+//! A spare: process 1 of a spawn with its command's process already made, confined and waiting.
+//!
+//! Everything that does not depend on the command happens here, before the host asks: pid and mount
+//! namespace, `/proc`, Landlock, the system-call filter, session and limits. What is left for the spawn is
+//! one message, three `dup3(2)`, `chdir(2)` and `execve(2)`.
+
+use super::plan::Plan;
+use super::sys::{self, Fd, Forked, Path, Poll};
+use super::{At, Failed, Outcome, bytes_of, report, view};
+use crate::wire::{self, CommandHeader, Exit, Reader, SignalRequest, Step};
+
+/// Makes a spare and sends the host its three descriptors: command socket, report socket, pidfd.
+pub(crate) fn make<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, ()> {
+    plan.check(Step::Spare)?;
+    let [command, command_host] = sys::socketpair(sys::SOCK_STREAM).at(Step::Spare)?;
+    let [reports, reports_host] = sys::socketpair(sys::SOCK_SEQPACKET).at(Step::Spare)?;
+    let flags = sys::CLONE_NEWNS | sys::CLONE_NEWPID | sys::CLONE_PIDFD;
+    match sys::fork(flags | sys::SIGCHLD as usize).at(Step::Spare)? {
+        Forked::Parent(_, pidfd) => {
+            let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Spare)?;
+            let fds = [command_host.raw(), reports_host.raw(), pidfd.raw()];
+            sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &fds)
+                .at(Step::Spare)
+                .map(drop)
+        }
+        Forked::Child => {
+            // Only the host may hold the host's ends: their closing is what ends a spare.
+            drop((command_host, reports_host));
+            drop((Fd::owned(control.raw()), Fd::owned(host.raw())));
+            let mut command = Some(command);
+            if let Err(failed) = run(plan, &mut command, &reports) {
+                // Until the command's process exists, the host listens here for what went wrong.
+                report(command.as_ref().unwrap_or(&reports), &failed);
+            }
+            sys::exit(1)
+        }
+    }
+}
+
+/// Process 1 of the spawn: prepares, starts the command's process, and stays as its init.
+fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd) -> Outcome<'a, ()> {
+    sys::disposition(sys::SIGCHLD, false).at(Step::Spare)?;
+    plan.check(Step::SpawnProc)?;
+    mount_proc(plan).at_path(Step::SpawnProc, Path::new(b"/proc\0"))?;
+    let ruleset = build_ruleset(plan)?;
+    match sys::fork(sys::SIGCHLD as usize).at(Step::Spare)? {
+        Forked::Parent(target, _) => {
+            drop((command.take(), ruleset));
+            sys::drop_capabilities().at(Step::Spare)?;
+            supervise(target, reports)
+        }
+        Forked::Child => {
+            drop(Fd::owned(reports.raw()));
+            if let Some(command) = command
+                && let Err(failed) = become_command(plan, command, ruleset)
+            {
+                report(command, &failed);
+            }
+            // The status is never looked at: the report on the command socket came first.
+            sys::exit(126)
+        }
+    }
+}
+
+fn mount_proc(plan: &Plan<'_>) -> sys::Result<()> {
+    let mount = view::new_proc(plan)?;
+    let at = sys::open(Path::new(b"/proc\0"), sys::O_PATH | sys::O_CLOEXEC)?;
+    sys::attach(&mount, &at)
+}
+
+/// The executor's rules plus one for this spawn's own `/proc`, which is a filesystem of its own.
+fn build_ruleset<'a>(plan: &Plan<'a>) -> Outcome<'a, Option<Fd>> {
+    plan.check(Step::Ruleset)?;
+    if plan.handled == 0 {
+        return Ok(None);
+    }
+    let ruleset = sys::landlock_create(plan.handled, plan.scopes).at(Step::Ruleset)?;
+    for rule in plan.rules() {
+        allow(&ruleset, rule.path, rule.access)?;
+    }
+    allow(&ruleset, Path::new(b"/proc\0"), plan.proc_access)?;
+    Ok(Some(ruleset))
+}
+
+fn allow<'a>(ruleset: &Fd, path: Path<'a>, access: u64) -> Outcome<'a, ()> {
+    let resolve = sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_NO_MAGICLINKS;
+    let object = sys::open_resolving(sys::CWD, path, sys::O_PATH | sys::O_CLOEXEC, resolve)
+        .at_path(Step::Ruleset, path)?;
+    sys::landlock_allow(ruleset, access, &object).at_path(Step::Ruleset, path)
+}
+
+/// Reaps, forwards signals, and reports the end once nothing else of the spawn is left.
+fn supervise<'a>(target: i32, reports: &Fd) -> Outcome<'a, ()> {
+    const CHILD_ENDED: u64 = 1 << (sys::SIGCHLD - 1);
+    sys::signal_mask(CHILD_ENDED).at(Step::Spare)?;
+    let children = sys::signalfd(CHILD_ENDED).at(Step::Spare)?;
+    loop {
+        if let Some(status) = reap(target)? {
+            end_all_others();
+            let exit = Exit {
+                tag: wire::EXIT_TAG,
+                status,
+            };
+            let _ = sys::send(reports.raw(), bytes_of(&exit), &[]);
+            sys::exit(0);
+        }
+        let mut fds = [Poll::readable(children.raw()), Poll::readable(reports.raw())];
+        sys::poll(&mut fds).at(Step::Spare)?;
+        let [child_ended, asked] = fds.map(|fd| fd.is_ready());
+        if child_ended {
+            let mut info = [0u8; 128];
+            let _ = sys::read(children.raw(), &mut info);
+        }
+        if asked && !forward_signal(target, reports) {
+            // The host closed its end. Process 1 takes everything with it.
+            sys::exit(0);
+        }
+    }
+}
+
+/// The command's wait status once it has ended; reaps orphans on the way.
+fn reap<'a>(target: i32) -> Outcome<'a, Option<i32>> {
+    while let Some((pid, status)) = sys::wait_any(true).at(Step::Spare)? {
+        if pid == target {
+            return Ok(Some(status));
+        }
+    }
+    Ok(None)
+}
+
+/// Kills and reaps until this process has no child: orphans come to it, so then nothing else lives here.
+fn end_all_others() {
+    const SIGKILL: i32 = 9;
+    while let Ok(Some(_)) = {
+        let _ = sys::kill(-1, SIGKILL);
+        sys::wait_any(false)
+    } {}
+}
+
+/// Passes one requested signal to the command's process group; `false` when the host is gone.
+fn forward_signal(target: i32, reports: &Fd) -> bool {
+    let mut request = [0u8; size_of::<SignalRequest>()];
+    match sys::read(reports.raw(), &mut request) {
+        Ok(0) | Err(_) => false,
+        Ok(_) => {
+            // The group is gone when the command is; then there is nothing to tell it.
+            let _ = sys::kill(-target, i32::from_ne_bytes(request));
+            true
+        }
+    }
+}
+
+/// The command's process: confines itself, waits for its command, and executes it.
+fn become_command<'a>(plan: &Plan<'a>, command: &Fd, ruleset: Option<Fd>) -> Outcome<'a, ()> {
+    const RLIMIT_CORE: usize = 4;
+    plan.check(Step::Session)?;
+    sys::setsid().at(Step::Session)?;
+    sys::set_limit(RLIMIT_CORE, 0).at(Step::Session)?;
+    sys::drop_capabilities().at(Step::Session)?;
+    plan.check(Step::Landlock)?;
+    if let Some(ruleset) = ruleset {
+        sys::landlock_restrict_self(&ruleset).at(Step::Landlock)?;
+    }
+    plan.check(Step::Filter)?;
+    sys::seccomp_filter(plan.filter).at(Step::Filter)?;
+    await_command(plan, command)
+}
+
+fn await_command<'a>(plan: &Plan<'a>, command: &Fd) -> Outcome<'a, ()> {
+    let mut head = [0u8; size_of::<CommandHeader>()];
+    let (count, streams) = sys::receive_with_streams(command.raw(), &mut head).at(Step::Command)?;
+    if count == 0 {
+        // A spare that was never used.
+        sys::exit(0);
+    }
+    plan.check(Step::Command)?;
+    read_rest(command, &mut head, count).at(Step::Command)?;
+    let mut head = Reader::new(&head);
+    let header = header(&mut head).ok_or(sys::EPROTO).at(Step::Command)?;
+    let body = sys::map(header.length as usize, None).at(Step::Command)?;
+    read_rest(command, body, 0).at(Step::Command)?;
+    // The streams may sit on 0 to 2 themselves: lift them out of the way before placing them.
+    let streams = streams.ok_or(sys::EPROTO).at(Step::Command)?;
+    place(streams, command).at(Step::Session)?;
+    execute(plan, &header, body)
+}
+
+fn read_rest(from: &Fd, buffer: &mut [u8], mut filled: usize) -> sys::Result<()> {
+    while filled < buffer.len() {
+        match sys::read(from.raw(), &mut buffer[filled..])? {
+            0 => return Err(sys::EPROTO),
+            count => filled += count,
+        }
+    }
+    Ok(())
+}
+
+fn header(reader: &mut Reader<'_>) -> Option<CommandHeader> {
+    let header = CommandHeader {
+        magic: reader.u32()?,
+        length: reader.u32()?,
+        programs: reader.u32()?,
+        arguments: reader.u32()?,
+        environment: reader.u32()?,
+    };
+    (header.magic == wire::COMMAND_MAGIC).then_some(header)
+}
+
+/// Puts the three streams on 0, 1 and 2; whatever else is open closes with `execve(2)`.
+fn place(streams: [Fd; 3], command: &Fd) -> sys::Result<()> {
+    debug_assert!(command.raw() > 2);
+    let mut lifted = [0; 3];
+    for (slot, stream) in lifted.iter_mut().zip(&streams) {
+        *slot = sys::duplicate_above(stream.raw(), 3)?.into_raw();
+    }
+    drop(streams);
+    for (number, raw) in (0..).zip(lifted) {
+        sys::duplicate(raw, number)?;
+    }
+    Ok(())
+}
+
+fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> Outcome<'a, ()> {
+    let mut reader = Reader::new(body);
+    let malformed = Failed {
+        step: Step::Command,
+        errno: sys::EPROTO,
+        path: &[],
+    };
+    let Some(directory) = reader.bytes() else {
+        return Err(malformed);
+    };
+    let programs = reader.clone();
+    for _ in 0..header.programs {
+        reader.bytes();
+    }
+    let Some(arguments) = strings(&mut reader, header.arguments)? else {
+        return Err(malformed);
+    };
+    let Some(environment) = strings(&mut reader, header.environment)? else {
+        return Err(malformed);
+    };
+    if !reader.is_empty() {
+        return Err(malformed);
+    }
+    plan.check(Step::Chdir)?;
+    let directory = Path::new(directory);
+    sys::chdir(directory).at_path(Step::Chdir, directory)?;
+    plan.check(Step::Exec)?;
+    Err(try_programs(programs, header.programs, arguments, environment))
+}
+
+/// Tries the candidates in order, as `execvp(3)` does: a missing one is passed over, and a refusal is
+/// remembered in case nothing else is found.
+fn try_programs<'a>(
+    mut programs: Reader<'static>,
+    count: u32,
+    arguments: &[usize],
+    environment: &[usize],
+) -> Failed<'a> {
+    let mut failed = Failed {
+        step: Step::Exec,
+        errno: sys::ENOENT,
+        path: &[],
+    };
+    for _ in 0..count {
+        let Some(path) = programs.bytes().map(Path::new) else {
+            break;
+        };
+        match sys::execute(path, arguments, environment) {
+            sys::ENOENT | sys::ENOTDIR if failed.errno != sys::ENOENT || !failed.path.is_empty() => {}
+            errno @ (sys::ENOENT | sys::ENOTDIR) => {
+                failed = Failed {
+                    step: Step::Exec,
+                    errno,
+                    path: path.bytes(),
+                }
+            }
+            sys::EACCES => {
+                failed = Failed {
+                    step: Step::Exec,
+                    errno: sys::EACCES,
+                    path: path.bytes(),
+                }
+            }
+            errno => {
+                return Failed {
+                    step: Step::Exec,
+                    errno,
+                    path: path.bytes(),
+                };
+            }
+        }
+    }
+    failed
+}
+
+/// The addresses of `count` strings, ending in a zero, as `execve(2)` takes them.
+fn strings<'a>(reader: &mut Reader<'static>, count: u32) -> Outcome<'a, Option<&'static [usize]>> {
+    let count = count as usize;
+    let bytes = sys::map((count + 1) * size_of::<usize>(), None).at(Step::Command)?;
+    // SAFETY: a fresh mapping is page-aligned, zeroed and holds `count + 1` words; the byte slice is not
+    // used again.
+    let words = unsafe { core::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast::<usize>(), count + 1) };
+    for word in words.iter_mut().take(count) {
+        let Some(string) = reader.bytes() else {
+            return Ok(None);
+        };
+        *word = Path::new(string).address();
+    }
+    Ok(Some(words))
+}

@@ -1,0 +1,203 @@
+//! The file view: executes the plan's operations on a private root and enters it.
+
+use super::plan::{Operation, Plan};
+use super::sys::{self, Fd, Path};
+use super::{At, Outcome};
+use crate::wire::{self, Step, ViewOp};
+
+const NONE: Path<'static> = Path::EMPTY;
+
+/// Builds the view and makes it this process's root.
+pub(crate) fn build<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
+    let skeleton = mount_root(plan)?;
+    let mut root = None;
+    for operation in plan.operations() {
+        plan.check(Step::View)?;
+        if operation.kind == ViewOp::Bind && operation.target.bytes() == b"/" {
+            root = Some(bind_root(plan, &operation)?);
+        } else {
+            execute(plan, &skeleton, root.as_ref().unwrap_or(&skeleton), &operation)?;
+        }
+    }
+    let root = root.unwrap_or(skeleton);
+    mount_proc_in(plan, &root)?;
+    enter(plan, &root)
+}
+
+/// A tmpfs of our own, over a directory that exists; what is bound into it never contains it again.
+fn mount_root<'a>(plan: &Plan<'a>) -> Outcome<'a, Fd> {
+    plan.check(Step::Root)?;
+    let (slash, none) = (Path::new(b"/\0"), NONE);
+    sys::mount(none, slash, none, sys::MS_REC | sys::MS_PRIVATE, none).at_path(Step::Root, slash)?;
+    let kind = Path::new(b"tmpfs\0");
+    let flags = sys::MS_NOSUID | sys::MS_NODEV;
+    sys::mount(kind, plan.base, kind, flags, Path::new(b"mode=0755,size=16m\0"))
+        .at_path(Step::Root, plan.base)?;
+    sys::mount(none, plan.base, none, sys::MS_UNBINDABLE, none).at_path(Step::Root, plan.base)?;
+    sys::open(plan.base, sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC).at_path(Step::Root, plan.base)
+}
+
+/// The host's root as the root of the view: on top of the skeleton, which from then on only lends its files.
+fn bind_root<'a>(plan: &Plan<'a>, operation: &Operation<'a>) -> Outcome<'a, Fd> {
+    let tree = open_source(plan, operation)?;
+    sys::set_attributes(&tree, operation.attributes, true).at_path(Step::View, operation.target)?;
+    let open = || sys::open(plan.base, sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC);
+    sys::attach(&tree, &open().at_path(Step::Root, plan.base)?).at_path(Step::View, operation.target)?;
+    open().at_path(Step::Root, plan.base)
+}
+
+fn execute<'a>(plan: &Plan<'a>, skeleton: &Fd, root: &Fd, operation: &Operation<'a>) -> Outcome<'a, ()> {
+    let at = operation.target;
+    match operation.kind {
+        ViewOp::Bind => {
+            let tree = open_source(plan, operation)?;
+            let attributes = operation.attributes;
+            sys::set_attributes(&tree, attributes, true).at_path(Step::View, at)?;
+            attach(plan, root, &tree, at)
+        }
+        ViewOp::Pin => {
+            let tree = sys::clone_tree(&open_target(plan, root, at)?).at_path(Step::View, at)?;
+            attach(plan, root, &tree, at)
+        }
+        ViewOp::Tmpfs => attach(plan, root, &tmpfs(operation).at_path(Step::View, at)?, at),
+        ViewOp::Devpts => attach(plan, root, &devpts().at_path(Step::View, at)?, at),
+        ViewOp::MaskFile => attach(plan, root, &masked_file(skeleton).at_path(Step::View, at)?, at),
+        ViewOp::Seal => {
+            let mount = open_target(plan, root, at)?;
+            sys::set_attributes(&mount, wire::ATTR_RDONLY, false).at_path(Step::View, at)
+        }
+        ViewOp::Directory => {
+            exists(sys::mkdir(root, at.relative(), operation.mode as usize)).at_path(Step::View, at)
+        }
+        ViewOp::File => {
+            exists(sys::mkfile(root, at.relative(), operation.mode as usize)).at_path(Step::View, at)
+        }
+        ViewOp::Link => exists(sys::symlink(operation.source, root, at.relative())).at_path(Step::View, at),
+    }
+}
+
+/// The mount tree at the source, if the object there is still the one the policy was compiled for.
+fn open_source<'a>(plan: &Plan<'a>, operation: &Operation<'a>) -> Outcome<'a, Fd> {
+    let source = operation.source;
+    plan.check(Step::Source)?;
+    let flags = sys::O_PATH | sys::O_CLOEXEC;
+    let resolve = sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_NO_MAGICLINKS;
+    let object = sys::open_resolving(sys::CWD, source, flags, resolve).at_path(Step::Source, source)?;
+    plan.check(Step::Changed)?;
+    let stat = sys::stat(object.raw()).at_path(Step::Changed, source)?;
+    if (stat.device, stat.inode) != (operation.device, operation.inode) {
+        return Err(sys::ESTALE).at_path(Step::Changed, source);
+    }
+    sys::clone_tree(&object).at_path(Step::Source, source)
+}
+
+fn open_target<'a>(plan: &Plan<'a>, root: &Fd, target: Path<'a>) -> Outcome<'a, Fd> {
+    plan.check(Step::Target)?;
+    let resolve = sys::RESOLVE_BENEATH | sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_NO_MAGICLINKS;
+    let flags = sys::O_PATH | sys::O_CLOEXEC;
+    sys::open_resolving(root.raw(), target.relative(), flags, resolve).at_path(Step::Target, target)
+}
+
+fn attach<'a>(plan: &Plan<'a>, root: &Fd, tree: &Fd, target: Path<'a>) -> Outcome<'a, ()> {
+    sys::attach(tree, &open_target(plan, root, target)?).at_path(Step::View, target)
+}
+
+fn tmpfs(operation: &Operation<'_>) -> sys::Result<Fd> {
+    let mut size = [0; 24];
+    let mut mode = [0; 24];
+    let options: [(&[u8], &[u8]); 2] = [
+        (b"size\0", format(&mut size, operation.size, 10)),
+        (b"mode\0", format(&mut mode, u64::from(operation.mode), 8)),
+    ];
+    sys::new_mount(b"tmpfs\0", &options, operation.attributes)
+}
+
+/// A mount of an empty file that nobody may open and that has no name.
+fn masked_file(skeleton: &Fd) -> sys::Result<Fd> {
+    const SEALED: u64 = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC;
+    let name = Path::new(b".masked\0");
+    sys::mkfile(skeleton, name, 0)?;
+    let file = sys::open_resolving(
+        skeleton.raw(),
+        name,
+        sys::O_PATH | sys::O_CLOEXEC,
+        sys::RESOLVE_NO_SYMLINKS,
+    )?;
+    let mount = sys::clone_tree(&file)?;
+    sys::unlink(skeleton, name)?;
+    sys::set_attributes(&mount, SEALED, false)?;
+    Ok(mount)
+}
+
+/// A terminal multiplexer of its own: the caller's terminals have no name in it.
+fn devpts() -> sys::Result<Fd> {
+    let options: [(&[u8], &[u8]); 2] = [(b"mode\0", b"0620\0"), (b"ptmxmode\0", b"0666\0")];
+    sys::new_mount(b"devpts\0", &options, wire::ATTR_NOSUID | wire::ATTR_NOEXEC)
+}
+
+/// Writes a number with its NUL at the end of the buffer and returns that part.
+fn format(buffer: &mut [u8; 24], mut number: u64, base: u64) -> &[u8] {
+    let mut start = buffer.len() - 1;
+    loop {
+        start -= 1;
+        #[expect(clippy::cast_possible_truncation, reason = "a digit")]
+        let digit = b'0' + (number % base) as u8;
+        buffer[start] = digit;
+        number /= base;
+        if number == 0 {
+            return &buffer[start..];
+        }
+    }
+}
+
+fn exists(result: sys::Result<()>) -> sys::Result<()> {
+    match result {
+        Err(sys::EEXIST) => Ok(()),
+        other => other,
+    }
+}
+
+/// Later `/proc` mounts of spawns are allowed only while a whole one is visible in the executor's view.
+fn mount_proc_in<'a>(plan: &Plan<'a>, root: &Fd) -> Outcome<'a, ()> {
+    plan.check(Step::ExecutorProc)?;
+    let at = Path::new(b"/proc\0");
+    let mount = new_proc(plan).at_path(Step::ExecutorProc, at)?;
+    attach(plan, root, &mount, at)
+}
+
+/// A fresh procfs of the current pid namespace.
+pub(crate) fn new_proc(plan: &Plan<'_>) -> sys::Result<Fd> {
+    let read_only = if plan.has(wire::READ_ONLY_PROC) {
+        wire::ATTR_RDONLY
+    } else {
+        0
+    };
+    sys::new_mount(
+        b"proc\0",
+        &[],
+        wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC | read_only,
+    )
+}
+
+fn enter<'a>(plan: &Plan<'a>, root: &Fd) -> Outcome<'a, ()> {
+    plan.check(Step::Pivot)?;
+    let here = Path::new(b".\0");
+    sys::fchdir(root).at(Step::Pivot)?;
+    sys::pivot_root_here().at(Step::Pivot)?;
+    sys::unmount_detached(here).at(Step::Pivot)?;
+    let slash = Path::new(b"/\0");
+    sys::chdir(slash).at_path(Step::Pivot, slash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::format;
+
+    #[test]
+    fn numbers_are_formatted_with_their_terminator() {
+        let mut buffer = [0; 24];
+        assert_eq!(format(&mut buffer, 0, 10), b"0\0");
+        assert_eq!(format(&mut buffer, 0o1777, 8), b"1777\0");
+        assert_eq!(format(&mut buffer, u64::MAX, 10), b"18446744073709551615\0");
+    }
+}

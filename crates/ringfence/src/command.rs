@@ -1,0 +1,232 @@
+//! The one way to a process: a builder in the shape of `std::process::Command`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use crate::environment::Change;
+use crate::error::RunError;
+use crate::executor::Executor;
+use crate::outcome::{Ending, Outcome};
+use crate::prepared::PreparedProcess;
+use crate::process::Process;
+use crate::running::{OutputLimits, Running};
+use crate::stdio::Stdio;
+
+/// A command of an executor, being put together.
+///
+/// Nothing runs before [`Command::output`], [`Command::spawn`] or [`PreparedProcess::start`].
+#[derive(Debug)]
+#[must_use = "a command does nothing until it is started"]
+pub struct Command {
+    pub(crate) executor: Executor,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) environment: Vec<(OsString, Change)>,
+    pub(crate) stdin: Option<Stdio>,
+    pub(crate) stdout: Option<Stdio>,
+    pub(crate) stderr: Option<Stdio>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) grace: Duration,
+    pub(crate) limits: OutputLimits,
+    pub(crate) cancel: Option<CancelToken>,
+}
+
+const DEFAULT_CAPTURE_BYTES: usize = 1024 * 1024;
+const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+impl Command {
+    pub(crate) fn new(executor: Executor, arguments: Vec<OsString>) -> Self {
+        Self {
+            executor,
+            arguments,
+            directory: None,
+            environment: Vec::new(),
+            stdin: None,
+            stdout: None,
+            stderr: None,
+            timeout: None,
+            grace: DEFAULT_GRACE,
+            limits: OutputLimits {
+                capture_bytes: DEFAULT_CAPTURE_BYTES,
+                kill_after_bytes: None,
+            },
+            cancel: None,
+        }
+    }
+
+    /// Adds one argument; no shell interprets it.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments; no shell interprets them.
+    pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
+        self.arguments
+            .extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    /// Sets the working directory: absolute, existing, visible in the profile. Default: the workspace.
+    pub fn current_dir(mut self, directory: impl AsRef<Path>) -> Self {
+        self.directory = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    /// Sets a variable for this command only, over the executor's environment.
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.environment
+            .push((name.as_ref().to_owned(), Change::Set(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Removes a variable for this command only.
+    pub fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.as_ref().to_owned(), Change::Remove));
+        self
+    }
+
+    /// Connects standard input. Default: the null device for [`Command::output`], a pipe otherwise.
+    pub fn stdin(mut self, stdio: Stdio) -> Self {
+        self.stdin = Some(stdio);
+        self
+    }
+
+    /// Connects standard output. Default: captured by [`Command::output`], a pipe otherwise.
+    pub fn stdout(mut self, stdio: Stdio) -> Self {
+        self.stdout = Some(stdio);
+        self
+    }
+
+    /// Connects standard error. Default: captured by [`Command::output`], a pipe otherwise.
+    pub fn stderr(mut self, stdio: Stdio) -> Self {
+        self.stderr = Some(stdio);
+        self
+    }
+
+    /// Ends the command after this time from its start: it is terminated, and killed when the grace is over too.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the time between termination and kill at a time-out. Default: 5 seconds.
+    pub fn terminate_grace(mut self, grace: Duration) -> Self {
+        self.grace = grace;
+        self
+    }
+
+    /// Keeps at most this many bytes of each captured stream, half from its beginning and half from its end; the
+    /// command runs on, and what is dropped is counted. Default: 1 MiB.
+    pub fn capture_limit(mut self, bytes: usize) -> Self {
+        self.limits.capture_bytes = bytes;
+        self
+    }
+
+    /// Kills the command when it has written more than this many bytes to both captured streams together; exactly
+    /// this many are kept (EXE-43). The capture limit is raised to it.
+    pub fn output_limit(mut self, bytes: u64) -> Self {
+        self.limits.kill_after_bytes = Some(bytes);
+        self
+    }
+
+    /// Kills the command when the token is cancelled; before the start, nothing runs.
+    pub fn cancel_on(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Runs the command and captures its output.
+    ///
+    /// Dropping the future kills the command's whole process tree.
+    ///
+    /// # Errors
+    /// [`RunError`] when nothing ran. However a command that was executed ends, the answer is `Ok`; see
+    /// [`Outcome::error`].
+    pub async fn output(mut self) -> Result<Outcome, RunError> {
+        self.stdin.get_or_insert(Stdio::Null);
+        self.stdout.get_or_insert(Stdio::Captured);
+        self.stderr.get_or_insert(Stdio::Captured);
+        self.prepare().await?.start_for_end()?.wait().await
+    }
+
+    /// Starts the command and returns once its program has been executed.
+    ///
+    /// Dropping the future kills the command.
+    ///
+    /// # Errors
+    /// [`RunError`]; then nothing ran.
+    pub async fn spawn(self) -> Result<Process, RunError> {
+        self.prepare().await?.start().await
+    }
+
+    /// Checks and reserves everything the command needs, without creating a process.
+    ///
+    /// Dropping the future, or the preparation, releases it all.
+    ///
+    /// # Errors
+    /// [`RunError`]; then nothing is held.
+    #[expect(
+        clippy::unused_async,
+        reason = "grants and network sessions will be waited for here"
+    )]
+    pub async fn prepare(self) -> Result<PreparedProcess, RunError> {
+        PreparedProcess::prepare(self)
+    }
+}
+
+/// Cancels the commands it was given to; clones are the same token.
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken {
+    shared: Arc<Mutex<Cancellation>>,
+}
+
+#[derive(Debug, Default)]
+struct Cancellation {
+    cancelled: bool,
+    running: Vec<Weak<Running>>,
+}
+
+impl CancelToken {
+    /// A token that has not been cancelled.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Kills every command the token was given to, and keeps those to come from starting. Does not wait.
+    pub fn cancel(&self) {
+        let running = {
+            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.cancelled = true;
+            std::mem::take(&mut shared.running)
+        };
+        running
+            .iter()
+            .filter_map(Weak::upgrade)
+            .for_each(|running| running.end(Ending::Cancelled));
+    }
+
+    /// Whether [`CancelToken::cancel`] has been called.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.shared
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .cancelled
+    }
+
+    pub(crate) fn attach(&self, running: &Arc<Running>) {
+        let cancelled = {
+            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.running.retain(|other| other.strong_count() > 0);
+            shared.running.push(Arc::downgrade(running));
+            shared.cancelled
+        };
+        if cancelled {
+            running.end(Ending::Cancelled);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A value that arrives once, for any number of waiters, on any runtime or none.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// The waiting side; clones wait for the same value.
+#[derive(Debug)]
+pub(crate) struct Completion<T> {
+    shared: Arc<Mutex<Shared<T>>>,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
+    value: Option<T>,
+    wakers: Vec<Waker>,
+}
+
+impl<T> Clone for Completion<T> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: Arc::clone(&self.shared),
+        }
+    }
+}
+
+impl<T> Default for Completion<T> {
+    fn default() -> Self {
+        Self {
+            shared: Arc::new(Mutex::new(Shared {
+                value: None,
+                wakers: Vec::new(),
+            })),
+        }
+    }
+}
+
+impl<T> Completion<T> {
+    fn lock(&self) -> MutexGuard<'_, Shared<T>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the value; the first one stays.
+    pub(crate) fn complete(&self, value: T) {
+        let wakers = {
+            let mut shared = self.lock();
+            if shared.value.is_some() {
+                return;
+            }
+            shared.value = Some(value);
+            std::mem::take(&mut shared.wakers)
+        };
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl<T: Clone> Completion<T> {
+    pub(crate) fn get(&self) -> Option<T> {
+        self.lock().value.clone()
+    }
+}
+
+impl<T: Clone> Future for Completion<T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        let mut shared = self.lock();
+        if let Some(value) = &shared.value {
+            return Poll::Ready(value.clone());
+        }
+        if !shared.wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            shared.wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+}
+
+/// Runs a future of this crate to its end on the calling thread.
+pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(std::thread::Thread);
+
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut context = Context::from_waker(&waker);
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::park(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_waiter_gets_the_first_value() {
+        let completion = Completion::default();
+        let waiters: Vec<_> = (0..4)
+            .map(|_| {
+                let completion: Completion<i32> = completion.clone();
+                std::thread::spawn(move || block_on(completion))
+            })
+            .collect();
+        completion.complete(7);
+        completion.complete(8);
+        assert!(waiters.into_iter().all(|waiter| waiter.join().unwrap() == 7));
+        assert_eq!(completion.get(), Some(7));
+    }
+}

@@ -1,0 +1,179 @@
+//! One compiled policy with a private home and temporary directory.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ringfence_backend::CompiledPolicy;
+use ringfence_policy::{Guarantees, Level, Profile, RegionTree, Report};
+
+use crate::command::Command;
+use crate::environment::Variables;
+use crate::error::RunError;
+use crate::lifecycle::Lifecycle;
+use crate::outcome::Outcome;
+use crate::set::Shared;
+use crate::stdio::Stdio;
+use crate::supervisor::Supervisor;
+
+/// A handle to one executor of a set. Clones are the same executor, and compare equal.
+#[derive(Clone, Debug)]
+pub struct Executor {
+    inner: Arc<Inner>,
+}
+
+/// What an executor holds for its whole life (EXE-1).
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) compiled: Arc<dyn CompiledPolicy>,
+    pub(crate) variables: Variables,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) temporary: PathBuf,
+}
+
+impl PartialEq for Executor {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.inner, &other.inner)
+    }
+}
+
+impl Eq for Executor {}
+
+impl Executor {
+    pub(crate) fn new(inner: Inner) -> Self {
+        Self {
+            inner: Arc::new(inner),
+        }
+    }
+
+    /// A command that executes `program`. A name without a slash is looked up in the command's own `PATH`.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        Command::new(self.clone(), vec![program.as_ref().to_owned()])
+    }
+
+    /// A command that has the system's shell interpret `text`: `/bin/sh -c` on Unix (EXE-33).
+    pub fn shell(&self, text: impl AsRef<OsStr>) -> Command {
+        let shell: [&str; 2] = if cfg!(windows) {
+            ["cmd.exe", "/C"]
+        } else {
+            ["/bin/sh", "-c"]
+        };
+        let mut arguments: Vec<OsString> = shell.iter().map(OsString::from).collect();
+        arguments.push(text.as_ref().to_owned());
+        Command::new(self.clone(), arguments)
+    }
+
+    /// Runs a program with its arguments in a directory and captures both streams as one, in the order of
+    /// writing.
+    ///
+    /// Dropping the future kills the command.
+    ///
+    /// # Errors
+    /// As [`Command::output`].
+    pub async fn run_argv(
+        &self,
+        directory: impl AsRef<Path>,
+        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    ) -> Result<Outcome, RunError> {
+        let arguments = arguments
+            .into_iter()
+            .map(|argument| argument.as_ref().to_owned())
+            .collect();
+        Command::new(self.clone(), arguments)
+            .current_dir(directory)
+            .stderr(Stdio::Merged)
+            .output()
+            .await
+    }
+
+    /// Has the system's shell run `text` in a directory and captures both streams as one.
+    ///
+    /// Dropping the future kills the command.
+    ///
+    /// # Errors
+    /// As [`Command::output`].
+    pub async fn run_command(
+        &self,
+        directory: impl AsRef<Path>,
+        text: impl AsRef<OsStr>,
+    ) -> Result<Outcome, RunError> {
+        self.shell(text)
+            .current_dir(directory)
+            .stderr(Stdio::Merged)
+            .output()
+            .await
+    }
+
+    /// Does now what the first command would have to do, so that it starts as fast as any other.
+    ///
+    /// # Errors
+    /// The step of the set-up that failed.
+    pub fn warm_up(&self) -> Result<(), RunError> {
+        Ok(self.inner.compiled.warm_up()?)
+    }
+
+    /// Which obligations of the policy are discharged, and how.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        self.inner.compiled.report()
+    }
+
+    /// The guarantees achieved, not requested (EXE-3).
+    #[must_use]
+    pub fn guarantees(&self) -> Guarantees {
+        self.report().guarantees()
+    }
+
+    /// How much of the policy is enforced.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.report().level()
+    }
+
+    /// The regions as they are enforced.
+    #[must_use]
+    pub fn tree(&self) -> &RegionTree {
+        self.inner.compiled.tree()
+    }
+
+    /// The profile it was made from.
+    #[must_use]
+    pub fn profile(&self) -> &Profile {
+        &self.inner.shared.profile
+    }
+
+    /// The isolated home directory; `None` when the profile asks for the real one.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.inner.home.as_deref()
+    }
+
+    /// The private directory for temporary files.
+    #[must_use]
+    pub fn temporary_directory(&self) -> &Path {
+        &self.inner.temporary
+    }
+
+    /// The complete environment its commands start from.
+    #[must_use]
+    pub fn variables(&self) -> &Vec<(OsString, OsString)> {
+        &self.inner.variables
+    }
+
+    pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {
+        &*self.inner.compiled
+    }
+
+    pub(crate) fn lifecycle(&self) -> &Arc<Lifecycle> {
+        &self.inner.shared.lifecycle
+    }
+
+    pub(crate) fn supervisor(&self) -> &Supervisor {
+        &self.inner.shared.supervisor
+    }
+
+    pub(crate) fn workspace_as_given(&self) -> &Path {
+        &self.profile().workspace().path
+    }
+}

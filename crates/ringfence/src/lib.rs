@@ -1,0 +1,74 @@
+//! Runs commands so that they can touch only what a profile allows, and says which limits are really enforced.
+//!
+//! ```no_run
+//! use ringfence::{ExecutorSet, Host, Profile, ProfileConfig, Verdict};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let config = ProfileConfig {
+//!     workspace: "/home/me/project".into(),
+//!     workspace_access: Verdict::READ_WRITE,
+//!     command: ringfence::Access::Allow,
+//!     ..ProfileConfig::default()
+//! };
+//! let profile = Profile::new(&config, &Host)?;
+//! let set = ExecutorSet::builder(profile).scratch_root("/tmp").max_executors(8).build()?;
+//! let executor = set.executor("agent-a").await?;
+//! let outcome = executor.command("cargo").arg("test").current_dir("/home/me/project").output().await?;
+//! println!("{:?}: {}", outcome.ended, String::from_utf8_lossy(outcome.stdout.head()));
+//! set.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An [`ExecutorSet`] is the owner: it hands out one [`Executor`] per key and closes them all. An executor holds
+//! one compiled policy with a private home and temporary directory. [`Command`] is the one way to a process:
+//! `output()` captures, `spawn()` gives a live [`Process`], `prepare()` stops before anything runs. Futures
+//! work on any runtime; [`blocking`] has the same API without them.
+//!
+//! # What is not promised
+//!
+//! Nothing beyond the guarantees of [`Executor::report`]. Side channels, denial of service within the limits,
+//! and bugs of the kernel are out of scope.
+
+#![forbid(unsafe_code)]
+
+pub mod blocking;
+mod capture;
+mod command;
+mod completion;
+mod environment;
+mod error;
+mod executor;
+mod lifecycle;
+mod outcome;
+mod pipe;
+mod platform;
+mod prepared;
+mod process;
+mod running;
+mod scratch;
+mod set;
+mod stdio;
+mod supervisor;
+
+pub use capture::Captured;
+pub use command::{CancelToken, Command};
+pub use error::{BuildError, ExecutorError, RunError};
+pub use executor::Executor;
+pub use outcome::{Ending, Limit, Outcome, OutcomeError};
+pub use prepared::PreparedProcess;
+pub use process::Process;
+pub use set::{CloseReport, ExecutorSet, ExecutorSetBuilder, Runtime};
+pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
+
+pub use platform::capabilities;
+pub use ringfence_backend::{
+    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Unavailable,
+};
+pub use ringfence_host::Host;
+pub use ringfence_policy::{
+    ABI_VERSION, Access, Acknowledgement, Axis, Clause, Decision, Discharge, Entry, Field, Fingerprint,
+    GuaranteeSet, Guarantees, Home, Identity, InvalidProfile, Isolation, Kind, Level, Link, Mechanism,
+    Obligation, Problem, Profile, ProfileConfig, QueryError, Reason, Region, RegionTree, Report, Resolve,
+    ResolveError, Resolved, ResolvedDecision, ResolvedRoot, Root, RootKind, Rule, Settings, Source, Verdict,
+};

@@ -1,0 +1,122 @@
+//! How a command ended.
+
+use std::time::Duration;
+
+use ringfence_backend::LifetimeContainment;
+use ringfence_policy::Guarantees;
+use thiserror::Error;
+
+use crate::capture::Captured;
+
+/// Everything about a command that was executed and has ended, with nothing of its process tree left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// How it ended.
+    pub ended: Ending,
+    /// Captured standard output; empty when it was not captured. With merged streams, both.
+    pub stdout: Captured,
+    /// Captured standard error; empty when it was not captured or merged.
+    pub stderr: Captured,
+    /// Guarantees that were in force.
+    pub achieved: Guarantees,
+    /// How surely the process tree would have ended with its owner.
+    pub containment: LifetimeContainment,
+    /// Wall time from start to end.
+    pub elapsed: Duration,
+}
+
+impl Outcome {
+    /// Whether the command exited with code 0.
+    #[must_use]
+    pub fn success(&self) -> bool {
+        self.ended == Ending::Exited(0)
+    }
+
+    /// The exit code; `None` unless the command exited by itself.
+    #[must_use]
+    pub const fn code(&self) -> Option<i32> {
+        match self.ended {
+            Ending::Exited(code) => Some(code),
+            _ => None,
+        }
+    }
+
+    /// The named error of every ending but an exit, whatever its code (EXE-30).
+    #[must_use]
+    pub const fn error(&self) -> Option<OutcomeError> {
+        match self.ended {
+            Ending::Exited(_) => None,
+            Ending::Signaled { signal, core } => Some(OutcomeError::Signaled { signal, core }),
+            Ending::TimedOut => Some(OutcomeError::TimedOut),
+            Ending::LimitExceeded(limit) => Some(OutcomeError::LimitExceeded(limit)),
+            Ending::Cancelled => Some(OutcomeError::Cancelled),
+            Ending::OwnerClosed => Some(OutcomeError::OwnerClosed),
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ending {
+    /// It exited with this code.
+    Exited(i32),
+    /// A signal that nobody here sent ended it.
+    Signaled {
+        /// Signal number.
+        signal: i32,
+        /// Whether it left a core dump.
+        core: bool,
+    },
+    /// Its deadline passed; it was terminated, and killed if that did not help.
+    TimedOut,
+    /// It went over a limit and was killed.
+    LimitExceeded(Limit),
+    /// The caller cancelled it; it was killed.
+    Cancelled,
+    /// Its set was closed; it was killed.
+    OwnerClosed,
+}
+
+/// A limit that ends a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// Bytes written to standard output and standard error together.
+    Output,
+}
+
+/// The named error of a command that did not exit by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum OutcomeError {
+    /// See [`Ending::Signaled`].
+    #[error("the command was ended by signal {signal}")]
+    Signaled {
+        /// Signal number.
+        signal: i32,
+        /// Whether it left a core dump.
+        core: bool,
+    },
+    /// See [`Ending::TimedOut`].
+    #[error("the command's deadline passed")]
+    TimedOut,
+    /// See [`Ending::LimitExceeded`].
+    #[error("the command went over its {} limit", .0.name())]
+    LimitExceeded(Limit),
+    /// See [`Ending::Cancelled`].
+    #[error("the command was cancelled")]
+    Cancelled,
+    /// See [`Ending::OwnerClosed`].
+    #[error("the command's executor set was closed")]
+    OwnerClosed,
+}
+
+impl Limit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Reading a captured stream without blocking.
+
+use std::io::{self, PipeReader};
+
+use ringfence_backend::Notifier;
+
+/// The reading end of a captured stream.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct CapturePipe(PipeReader);
+
+#[cfg(unix)]
+impl CapturePipe {
+    pub(crate) fn new(pipe: PipeReader, _: &Notifier) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self(pipe))
+    }
+
+    /// Reads what is there; `WouldBlock` when that is nothing, 0 at the end of the stream.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        io::Read::read(&mut self.0, buffer)
+    }
+
+    /// What becomes readable.
+    pub(crate) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
+        std::os::fd::AsFd::as_fd(&self.0)
+    }
+}
+
+/// The reading end of a captured stream; a thread does the blocking reads.
+#[cfg(not(unix))]
+#[derive(Debug)]
+pub(crate) struct CapturePipe {
+    chunks: std::sync::mpsc::Receiver<Vec<u8>>,
+    rest: Vec<u8>,
+}
+
+#[cfg(not(unix))]
+impl CapturePipe {
+    pub(crate) fn new(mut pipe: PipeReader, notifier: &Notifier) -> io::Result<Self> {
+        /// Chunks in flight; the reader waits when nobody takes them.
+        const QUEUE: usize = 16;
+        let (sender, chunks) = std::sync::mpsc::sync_channel(QUEUE);
+        let notifier = notifier.clone();
+        std::thread::Builder::new()
+            .name("ringfence-pipe".to_owned())
+            .spawn(move || {
+                let mut buffer = vec![0; 16 * 1024];
+                while let Ok(count @ 1..) = io::Read::read(&mut pipe, &mut buffer) {
+                    if sender.send(buffer[..count].to_vec()).is_err() {
+                        return;
+                    }
+                    notifier.notify();
+                }
+                drop(sender);
+                notifier.notify();
+            })?;
+        Ok(Self {
+            chunks,
+            rest: Vec::new(),
+        })
+    }
+
+    /// Reads what is there; `WouldBlock` when that is nothing, 0 at the end of the stream.
+    pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use std::sync::mpsc::TryRecvError;
+        if self.rest.is_empty() {
+            match self.chunks.try_recv() {
+                Ok(chunk) => self.rest = chunk,
+                Err(TryRecvError::Empty) => return Err(io::ErrorKind::WouldBlock.into()),
+                Err(TryRecvError::Disconnected) => return Ok(0),
+            }
+        }
+        let count = self.rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.rest[..count]);
+        self.rest.drain(..count);
+        Ok(count)
+    }
+}

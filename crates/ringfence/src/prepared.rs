@@ -1,0 +1,260 @@
+//! A command with everything checked and reserved, and no process yet.
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use ringfence_backend::{Launch, Watch};
+use ringfence_policy::{Access, Resolve};
+
+use crate::command::{CancelToken, Command};
+use crate::environment;
+use crate::error::RunError;
+use crate::executor::Executor;
+use crate::lifecycle::{Closable, Lease};
+use crate::pipe::CapturePipe;
+use crate::process::Process;
+use crate::running::{Deadline, OutputLimits, Running};
+use crate::stdio::{self, Stdio};
+
+/// A prepared command: single use, started by [`PreparedProcess::start`] or released by
+/// [`PreparedProcess::close`] or dropping it.
+#[derive(Debug)]
+pub struct PreparedProcess {
+    reserved: Arc<Reserved>,
+}
+
+/// What a preparation holds until it is started or closed.
+#[derive(Debug)]
+struct Reserved {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    Fresh(Box<Capsule>),
+    Started,
+    Closed,
+}
+
+#[derive(Debug)]
+struct Capsule {
+    executor: Executor,
+    lease: Lease,
+    arguments: Vec<std::ffi::OsString>,
+    environment: environment::Variables,
+    directory: PathBuf,
+    stdio: [Stdio; 3],
+    timeout: Option<Duration>,
+    grace: Duration,
+    limits: OutputLimits,
+    cancel: Option<CancelToken>,
+}
+
+impl Closable for Reserved {
+    fn close_for_owner(&self) {
+        self.close();
+    }
+}
+
+impl Reserved {
+    fn close(&self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let State::Fresh(capsule) = std::mem::replace(&mut *state, State::Closed) {
+            drop(state);
+            // The lease goes last: it says that nothing of this is left.
+            let Capsule { lease, .. } = *capsule;
+            drop(lease);
+        }
+    }
+
+    fn take(&self) -> Result<Box<Capsule>, RunError> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *state, State::Started) {
+            State::Fresh(capsule) => Ok(capsule),
+            State::Started => Err(RunError::AlreadyStarted),
+            State::Closed => {
+                *state = State::Closed;
+                Err(RunError::ProcessClosed)
+            }
+        }
+    }
+}
+
+impl PreparedProcess {
+    pub(crate) fn prepare(command: Command) -> Result<Self, RunError> {
+        let Command {
+            executor,
+            arguments,
+            directory,
+            environment: changes,
+            stdin,
+            stdout,
+            stderr,
+            ..
+        } = command;
+        if command.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(RunError::Cancelled);
+        }
+        let lease = executor.lifecycle().admit().ok_or(RunError::ExecutorClosed)?;
+        match executor.profile().command() {
+            Access::Allow => {}
+            Access::Gated => return Err(RunError::GrantRequired),
+            Access::Deny => return Err(RunError::GrantDenied),
+        }
+        check_arguments(&arguments)?;
+        let given = directory.unwrap_or_else(|| executor.workspace_as_given().to_owned());
+        let directory = resolve_directory(&given)?;
+        for (name, change) in &changes {
+            if let Some(why) = environment::problem(name, change) {
+                return Err(RunError::Invalid {
+                    field: "environment variable",
+                    why: format!("{name:?} {why}"),
+                });
+            }
+        }
+        let mut variables = executor.variables().clone();
+        environment::working_directory(&mut variables, &given);
+        let reserved = Arc::new(Reserved {
+            state: Mutex::new(State::Closed),
+        });
+        lease.attach(&reserved);
+        let mut limits = command.limits;
+        if let Some(bytes) = limits.kill_after_bytes {
+            // All of what is allowed is kept, in one piece.
+            let whole = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(2);
+            limits.capture_bytes = limits.capture_bytes.max(whole);
+        }
+        let capsule = Capsule {
+            lease,
+            arguments,
+            environment: environment::apply(variables, &changes),
+            directory,
+            stdio: [stdin, stdout, stderr].map(|stdio| stdio.unwrap_or(Stdio::Piped)),
+            timeout: command.timeout,
+            grace: command.grace,
+            limits,
+            cancel: command.cancel,
+            executor,
+        };
+        let lifecycle = Arc::clone(capsule.executor.lifecycle());
+        let mut state = reserved.state.lock().unwrap_or_else(PoisonError::into_inner);
+        *state = State::Fresh(Box::new(capsule));
+        drop(state);
+        // A close that began before it could see this preparation would wait for it forever.
+        if lifecycle.is_closing() {
+            reserved.close();
+            return Err(RunError::ExecutorClosed);
+        }
+        Ok(Self { reserved })
+    }
+
+    /// Starts the command and returns once its program has been executed.
+    ///
+    /// Dropping the future kills the command.
+    ///
+    /// # Errors
+    /// [`RunError::AlreadyStarted`] after a first start, even a failed one; [`RunError::ProcessClosed`] after
+    /// [`PreparedProcess::close`] or the close of the set; otherwise why nothing ran.
+    pub async fn start(&self) -> Result<Process, RunError> {
+        let process = self.launch(Watch::StartAndEnd)?;
+        process.started().await?;
+        Ok(process)
+    }
+
+    /// Starts the command for somebody who only waits for its end.
+    pub(crate) fn start_for_end(&self) -> Result<Process, RunError> {
+        self.launch(Watch::End)
+    }
+
+    /// Releases everything that is reserved; after a start, or a second time, it does nothing.
+    pub fn close(&self) {
+        self.reserved.close();
+    }
+
+    fn launch(&self, watch: Watch) -> Result<Process, RunError> {
+        let capsule = *self.reserved.take()?;
+        if capsule.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+            return Err(RunError::Cancelled);
+        }
+        let [stdin, stdout, stderr] = capsule.stdio;
+        let streams =
+            stdio::open(stdin, stdout, stderr).map_err(|error| RunError::io("opening streams", &error))?;
+        let supervisor = capsule.executor.supervisor();
+        let (id, notifier) = supervisor.reserve();
+        let mut captured = [None, None];
+        for (slot, pipe) in captured.iter_mut().zip(streams.captured) {
+            *slot = pipe
+                .map(|pipe| CapturePipe::new(pipe, &notifier))
+                .transpose()
+                .map_err(|error| RunError::io("reading streams", &error))?;
+        }
+        let containment = capsule.executor.compiled().launch(Launch {
+            arguments: capsule.arguments,
+            environment: capsule.environment,
+            directory: capsule.directory,
+            streams: streams.theirs,
+            notifier,
+        })?;
+        let achieved = capsule.executor.guarantees();
+        let running = Running::new(containment, captured, capsule.limits, achieved);
+        // From here on closing the set reaches the running command; if it has begun, it is killed at once.
+        capsule.lease.attach(&running);
+        running.hold(capsule.lease);
+        if let Some(token) = &capsule.cancel {
+            token.attach(&running);
+        }
+        let deadline = capsule.timeout.map(|timeout| Deadline {
+            at: Instant::now() + timeout,
+            grace: capsule.grace,
+        });
+        supervisor.watch(id, &running, watch, deadline);
+        Ok(Process::new(
+            running,
+            capsule.executor,
+            streams.stdin,
+            streams.stdout,
+            streams.stderr,
+        ))
+    }
+}
+
+impl Drop for PreparedProcess {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn check_arguments(arguments: &[std::ffi::OsString]) -> Result<(), RunError> {
+    let invalid = |why: &str| RunError::Invalid {
+        field: "command",
+        why: why.to_owned(),
+    };
+    match arguments.first() {
+        None => return Err(invalid("has no program")),
+        Some(program) if program.is_empty() => return Err(invalid("has an empty program name")),
+        Some(_) => {}
+    }
+    let has_nul = |argument: &OsStr| argument.as_encoded_bytes().contains(&0);
+    if arguments.iter().any(|argument| has_nul(argument)) {
+        return Err(invalid("has an argument that contains a NUL"));
+    }
+    Ok(())
+}
+
+fn resolve_directory(given: &std::path::Path) -> Result<PathBuf, RunError> {
+    use ringfence_policy::Kind;
+    let invalid = |why: String| RunError::Invalid {
+        field: "working directory",
+        why,
+    };
+    let resolved = ringfence_host::Host
+        .resolve(given)
+        .map_err(|error| invalid(error.to_string()))?;
+    match resolved.kind {
+        Kind::Directory => Ok(resolved.path),
+        Kind::File => Err(invalid(format!("{} is not a directory", given.display()))),
+        Kind::Absent => Err(invalid(format!("{} does not exist", given.display()))),
+    }
+}

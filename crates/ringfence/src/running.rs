@@ -1,0 +1,258 @@
+//! The state of one started command, shared by its handles and the supervisor.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError};
+use ringfence_policy::Guarantees;
+
+use crate::capture::Capture;
+use crate::completion::Completion;
+use crate::error::RunError;
+use crate::lifecycle::{Closable, Lease};
+use crate::outcome::{Ending, Limit, Outcome};
+use crate::pipe::CapturePipe;
+
+/// What a started command came to.
+pub(crate) type Result = std::result::Result<Outcome, RunError>;
+
+/// How much of the output is kept or allowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OutputLimits {
+    /// Bytes kept of each captured stream.
+    pub(crate) capture_bytes: usize,
+    /// Bytes after which the command is killed, of both streams together.
+    pub(crate) kill_after_bytes: Option<u64>,
+}
+
+/// A started command.
+pub(crate) struct Running {
+    containment: Box<dyn Containment>,
+    pub(crate) started: Completion<std::result::Result<(), RunError>>,
+    pub(crate) done: Completion<Result>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Why we ended it, if we did.
+    cause: Option<Ending>,
+    began: Instant,
+    achieved: Guarantees,
+    limits: OutputLimits,
+    streams: [Option<CapturedStream>; 2],
+    output_bytes: u64,
+    lease: Option<Lease>,
+}
+
+/// One captured stream: the pipe while it is open, and what came out of it.
+struct CapturedStream {
+    pipe: CapturePipe,
+    capture: Capture,
+    open: bool,
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running")
+            .field("containment", &self.containment)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the supervisor has to do next about a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Wait,
+    /// There is more output than one turn takes.
+    Again,
+    /// It is over and completed.
+    Forget,
+}
+
+impl Running {
+    pub(crate) fn new(
+        containment: Box<dyn Containment>,
+        captured: [Option<CapturePipe>; 2],
+        limits: OutputLimits,
+        achieved: Guarantees,
+    ) -> Arc<Self> {
+        let stream = |pipe| CapturedStream {
+            pipe,
+            capture: Capture::new(limits.capture_bytes),
+            open: true,
+        };
+        Arc::new(Self {
+            containment,
+            started: Completion::default(),
+            done: Completion::default(),
+            state: Mutex::new(State {
+                cause: None,
+                began: Instant::now(),
+                achieved,
+                limits,
+                streams: captured.map(|pipe| pipe.map(stream)),
+                output_bytes: 0,
+                lease: None,
+            }),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the lease until nothing of the command is left.
+    pub(crate) fn hold(&self, lease: Lease) {
+        self.lock().lease = Some(lease);
+    }
+
+    pub(crate) fn containment(&self) -> &dyn Containment {
+        &*self.containment
+    }
+
+    pub(crate) fn class(&self) -> LifetimeContainment {
+        self.containment.class()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) -> std::result::Result<(), SignalError> {
+        if self.done.get().is_some() {
+            return Err(SignalError::Ended);
+        }
+        self.containment.signal(signal)
+    }
+
+    /// Kills the tree for a reason; the first reason stays.
+    pub(crate) fn end(&self, cause: Ending) {
+        self.lock().cause.get_or_insert(cause);
+        self.containment.kill();
+    }
+
+    /// Asks the command to end because its deadline has passed.
+    pub(crate) fn time_out(&self) {
+        self.lock().cause.get_or_insert(Ending::TimedOut);
+        if self.containment.signal(Signal::Terminate).is_err() {
+            self.containment.kill();
+        }
+    }
+
+    /// Calls `f` with the captured streams' pipes.
+    #[cfg(unix)]
+    pub(crate) fn with_pipes<R>(&self, f: impl FnOnce(&mut dyn Iterator<Item = &CapturePipe>) -> R) -> R {
+        let state = self.lock();
+        f(&mut state.streams.iter().flatten().map(|stream| &stream.pipe))
+    }
+
+    /// Takes everything that is there: output, then events.
+    pub(crate) fn progress(&self) -> Next {
+        let read = self.lock().read_output(MOST_BYTES_AT_ONCE);
+        if read.over_limit {
+            self.end(Ending::LimitExceeded(Limit::Output));
+        }
+        while let Some(event) = self.containment.next_event() {
+            match event {
+                Event::Started => self.started.complete(Ok(())),
+                Event::SetupFailed(failed) => return self.finish(Err(RunError::Setup(failed))),
+                Event::Ended(status) => {
+                    let outcome = self.outcome(status);
+                    return self.finish(Ok(outcome));
+                }
+            }
+        }
+        if read.more { Next::Again } else { Next::Wait }
+    }
+
+    fn outcome(&self, status: ExitStatus) -> Outcome {
+        let mut state = self.lock();
+        // Nobody of the tree is left to write. Where a backend can't prove that, the bound ends the reading.
+        let over_limit = state.read_output(LARGEST_PIPE_BYTES).over_limit;
+        let elapsed = state.began.elapsed();
+        let by_itself = match status {
+            ExitStatus::Exited(code) => Ending::Exited(code),
+            ExitStatus::Signaled { signal, core } => Ending::Signaled { signal, core },
+            ExitStatus::Killed => Ending::Signaled {
+                signal: Signal::Kill.number(),
+                core: false,
+            },
+        };
+        let over_limit = over_limit.then_some(Ending::LimitExceeded(Limit::Output));
+        let [stdout, stderr] = state
+            .streams
+            .each_mut()
+            .map(|stream| stream.take().map(|stream| stream.capture.finish()));
+        Outcome {
+            ended: state.cause.or(over_limit).unwrap_or(by_itself),
+            stdout: stdout.unwrap_or_default(),
+            stderr: stderr.unwrap_or_default(),
+            achieved: state.achieved,
+            containment: self.class(),
+            elapsed,
+        }
+    }
+
+    fn finish(&self, result: Result) -> Next {
+        // Before anybody learns that it is over, the set must know that nothing of it is left.
+        drop(self.lock().lease.take());
+        self.started
+            .complete(result.as_ref().map(|_| ()).map_err(Clone::clone));
+        self.done.complete(result);
+        Next::Forget
+    }
+}
+
+impl Closable for Running {
+    fn close_for_owner(&self) {
+        self.end(Ending::OwnerClosed);
+    }
+}
+
+/// What one turn takes from a stream, so that one busy command does not starve the others.
+const MOST_BYTES_AT_ONCE: usize = 256 * 1024;
+/// What an unprivileged pipe can hold at most (`pipe(7)`).
+const LARGEST_PIPE_BYTES: usize = 1024 * 1024;
+
+struct ReadOutput {
+    over_limit: bool,
+    /// Reading stopped before the pipes were empty.
+    more: bool,
+}
+
+impl State {
+    fn read_output(&mut self, most: usize) -> ReadOutput {
+        let limit = self.limits.kill_after_bytes;
+        let mut more = false;
+        for stream in self.streams.iter_mut().flatten() {
+            let mut taken = 0;
+            let mut buffer = [0u8; 16 * 1024];
+            while stream.open {
+                if taken >= most {
+                    more = true;
+                    break;
+                }
+                match stream.pipe.read(&mut buffer) {
+                    Ok(0) => stream.open = false,
+                    Ok(count) => {
+                        let room = limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.output_bytes));
+                        let kept = count.min(usize::try_from(room).unwrap_or(usize::MAX));
+                        stream.capture.push(&buffer[..kept]);
+                        self.output_bytes += count as u64;
+                        taken += count;
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                    Err(_) => stream.open = false,
+                }
+            }
+        }
+        ReadOutput {
+            over_limit: limit.is_some_and(|limit| self.output_bytes > limit),
+            more,
+        }
+    }
+}
+
+/// The deadline of a command and how long it may take to end after it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    pub(crate) grace: Duration,
+}

@@ -1,0 +1,204 @@
+//! Where a command's standard streams lead.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+
+use ringfence_backend::Stream;
+
+/// What a standard stream of a command is connected to.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub enum Stdio {
+    /// The null device.
+    #[default]
+    Null,
+    /// The same stream of this process.
+    Inherit,
+    /// A pipe whose other end the caller takes from the [`Process`](crate::Process).
+    Piped,
+    /// A pipe that is read into the [`Outcome`](crate::Outcome), within the capture limit.
+    Captured,
+    /// For standard error: wherever standard output leads, in one order.
+    Merged,
+    /// This descriptor (on Windows: handle).
+    Owned(Stream),
+}
+
+/// The writing end of a command's standard input; closing it (dropping it) delivers the end of file.
+#[derive(Debug)]
+pub struct ChildStdin(pub(crate) PipeWriter);
+
+/// The reading end of a command's standard output.
+#[derive(Debug)]
+pub struct ChildStdout(pub(crate) PipeReader);
+
+/// The reading end of a command's standard error.
+#[derive(Debug)]
+pub struct ChildStderr(pub(crate) PipeReader);
+
+impl Write for ChildStdin {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.0.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// What the reading ends have in common.
+macro_rules! reading_end {
+    ($name:ident) => {
+        impl Read for $name {
+            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+                self.0.read(buffer)
+            }
+        }
+
+        impl From<$name> for Stream {
+            fn from(end: $name) -> Self {
+                end.0.into()
+            }
+        }
+
+        #[cfg(all(unix, feature = "tokio"))]
+        impl $name {
+            /// The same stream as tokio's `AsyncRead`.
+            ///
+            /// # Errors
+            /// When the descriptor can't be registered with the runtime.
+            ///
+            /// # Panics
+            /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O types do.
+            pub fn into_async(self) -> io::Result<tokio::net::unix::pipe::Receiver> {
+                let end = Stream::from(self);
+                rustix::io::ioctl_fionbio(&end, true)?;
+                tokio::net::unix::pipe::Receiver::from_owned_fd(end)
+            }
+        }
+    };
+}
+
+reading_end!(ChildStdout);
+reading_end!(ChildStderr);
+
+impl From<ChildStdin> for Stream {
+    fn from(end: ChildStdin) -> Self {
+        end.0.into()
+    }
+}
+
+#[cfg(all(unix, feature = "tokio"))]
+impl ChildStdin {
+    /// The same stream as tokio's `AsyncWrite`.
+    ///
+    /// # Errors
+    /// When the descriptor can't be registered with the runtime.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O types do.
+    pub fn into_async(self) -> io::Result<tokio::net::unix::pipe::Sender> {
+        let end = Stream::from(self);
+        rustix::io::ioctl_fionbio(&end, true)?;
+        tokio::net::unix::pipe::Sender::from_owned_fd(end)
+    }
+}
+
+/// The command's ends, and ours.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    pub(crate) theirs: [Stream; 3],
+    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdout: Option<ChildStdout>,
+    pub(crate) stderr: Option<ChildStderr>,
+    /// Captured standard output and standard error.
+    pub(crate) captured: [Option<PipeReader>; 2],
+}
+
+/// Opens what the three settings ask for.
+pub(crate) fn open(stdin: Stdio, stdout: Stdio, stderr: Stdio) -> io::Result<Streams> {
+    let (input, stdin) = match stdin {
+        Stdio::Piped => {
+            let (reader, writer) = io::pipe()?;
+            (reader.into(), Some(ChildStdin(writer)))
+        }
+        Stdio::Inherit => (own(Standard::Input)?, None),
+        Stdio::Owned(stream) => (stream, None),
+        Stdio::Null | Stdio::Captured | Stdio::Merged => (null()?, None),
+    };
+    let (output, stdout, captured_output) = writing(stdout, Standard::Output)?;
+    let (error, stderr, captured_error) = match stderr {
+        Stdio::Merged => (output.try_clone()?, None, None),
+        other => writing(other, Standard::Error)?,
+    };
+    Ok(Streams {
+        theirs: [input, output, error],
+        stdin,
+        stdout: stdout.map(ChildStdout),
+        stderr: stderr.map(ChildStderr),
+        captured: [captured_output, captured_error],
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Standard {
+    Input,
+    Output,
+    Error,
+}
+
+type WritingEnd = (Stream, Option<PipeReader>, Option<PipeReader>);
+
+fn writing(setting: Stdio, standard: Standard) -> io::Result<WritingEnd> {
+    Ok(match setting {
+        Stdio::Piped | Stdio::Captured => {
+            let captured = matches!(setting, Stdio::Captured);
+            let (reader, writer) = io::pipe()?;
+            if captured {
+                (writer.into(), None, Some(reader))
+            } else {
+                (writer.into(), Some(reader), None)
+            }
+        }
+        Stdio::Inherit => (own(standard)?, None, None),
+        Stdio::Owned(stream) => (stream, None, None),
+        Stdio::Null | Stdio::Merged => (null()?, None, None),
+    })
+}
+
+#[cfg(unix)]
+fn null() -> io::Result<Stream> {
+    std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")
+        .map(Stream::from)
+}
+
+#[cfg(unix)]
+fn own(standard: Standard) -> io::Result<Stream> {
+    use std::os::fd::AsFd;
+    match standard {
+        Standard::Input => io::stdin().as_fd().try_clone_to_owned(),
+        Standard::Output => io::stdout().as_fd().try_clone_to_owned(),
+        Standard::Error => io::stderr().as_fd().try_clone_to_owned(),
+    }
+}
+
+#[cfg(windows)]
+fn null() -> io::Result<Stream> {
+    std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("NUL")
+        .map(Stream::from)
+}
+
+#[cfg(windows)]
+fn own(standard: Standard) -> io::Result<Stream> {
+    use std::os::windows::io::AsHandle;
+    match standard {
+        Standard::Input => io::stdin().as_handle().try_clone_to_owned(),
+        Standard::Output => io::stdout().as_handle().try_clone_to_owned(),
+        Standard::Error => io::stderr().as_handle().try_clone_to_owned(),
+    }
+}

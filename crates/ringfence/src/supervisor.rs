@@ -1,0 +1,241 @@
+//! The one thread of a set that watches its commands: their ends, their captured output, their deadlines.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Registry, Token, Waker};
+use ringfence_backend::{Notifier, Watch};
+
+use crate::outcome::Ending;
+use crate::running::{Deadline, Next, Running};
+
+/// Tokens per command: containment descriptors first, then the captured streams.
+const TOKENS: usize = 8;
+const FIRST_STREAM_TOKEN: usize = 6;
+const WAKE: Token = Token(usize::MAX);
+
+/// Handle of the thread; dropping it stops the thread once its commands are over.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    registry: Registry,
+    waker: Waker,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next: usize,
+    tasks: HashMap<usize, Task>,
+    /// Commands to look at although no descriptor says so.
+    pending: Vec<usize>,
+    stopping: bool,
+}
+
+#[derive(Debug)]
+struct Task {
+    running: Arc<Running>,
+    deadline: Option<Deadline>,
+    /// The deadline has passed; at this moment the grace is over too.
+    kill_at: Option<Instant>,
+}
+
+impl Supervisor {
+    pub(crate) fn start() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let shared = Arc::new(Shared {
+            registry: poll.registry().try_clone()?,
+            waker: Waker::new(poll.registry(), WAKE)?,
+            state: Mutex::default(),
+        });
+        let watched = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("ringfence".to_owned())
+            .spawn(move || watched.run(poll))?;
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
+    }
+
+    /// A number for a command to come, and what wakes this thread for it.
+    pub(crate) fn reserve(&self) -> (usize, Notifier) {
+        let mut state = self.shared.lock();
+        let id = state.next;
+        state.next += 1;
+        let shared = Arc::downgrade(&self.shared);
+        let notifier = Notifier::new(move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.lock().pending.push(id);
+                shared.wake();
+            }
+        });
+        (id, notifier)
+    }
+
+    /// Watches a started command until it is over.
+    pub(crate) fn watch(&self, id: usize, running: &Arc<Running>, watch: Watch, deadline: Option<Deadline>) {
+        let task = Task {
+            running: Arc::clone(running),
+            deadline,
+            kill_at: None,
+        };
+        self.shared.lock().tasks.insert(id, task);
+        // Readiness wakes the thread by itself. It must be woken for a new time-out, for a backend without
+        // descriptors, and to end a command that can't be watched.
+        let silent = match self.shared.register(id, running, watch) {
+            Ok(descriptors) => descriptors == 0,
+            Err(error) => {
+                tracing::error!(%error, "a command can't be watched and is killed");
+                running.end(Ending::Cancelled);
+                true
+            }
+        };
+        if silent || deadline.is_some() {
+            self.shared.lock().pending.push(id);
+            self.shared.wake();
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        self.shared.lock().stopping = true;
+        self.shared.wake();
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != std::thread::current().id()
+        {
+            // A panic of the thread has been reported where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wake(&self) {
+        if let Err(error) = self.waker.wake() {
+            tracing::error!(%error, "the supervisor can't be woken");
+        }
+    }
+
+    fn run(&self, mut poll: Poll) {
+        let mut events = Events::with_capacity(256);
+        loop {
+            let timeout = {
+                let state = self.lock();
+                if state.stopping && state.tasks.is_empty() {
+                    return;
+                }
+                state.timeout(Instant::now())
+            };
+            match poll.poll(&mut events, timeout) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                    tracing::error!(%error, "waiting for commands failed");
+                }
+                _ => {}
+            }
+            let tokens = events.iter().map(mio::event::Event::token);
+            let mut ready: Vec<usize> = tokens
+                .filter(|token| *token != WAKE)
+                .map(|token| token.0 / TOKENS)
+                .collect();
+            ready.append(&mut self.lock().pending);
+            ready.sort_unstable();
+            ready.dedup();
+            ready.into_iter().for_each(|id| self.progress(id));
+            self.lock().pass_deadlines(Instant::now());
+        }
+    }
+
+    fn progress(&self, id: usize) {
+        let Some(running) = self.lock().tasks.get(&id).map(|task| Arc::clone(&task.running)) else {
+            return;
+        };
+        match running.progress() {
+            Next::Wait => {}
+            Next::Again => self.lock().pending.push(id),
+            Next::Forget => {
+                self.deregister(&running);
+                self.lock().tasks.remove(&id);
+            }
+        }
+    }
+
+    /// Watches the descriptors of a command; returns how many there are.
+    #[cfg(unix)]
+    fn register(&self, id: usize, running: &Running, watch: Watch) -> io::Result<usize> {
+        use mio::{Interest, unix::SourceFd};
+        use std::os::fd::{AsRawFd, BorrowedFd};
+        let add = |slot: usize, fd: BorrowedFd<'_>| {
+            let token = Token(id * TOKENS + slot);
+            self.registry
+                .register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)
+        };
+        let descriptors = running.containment().descriptors(watch);
+        debug_assert!(descriptors.len() <= FIRST_STREAM_TOKEN);
+        let count = descriptors.len();
+        descriptors
+            .into_iter()
+            .enumerate()
+            .try_for_each(|(slot, fd)| add(slot, fd))?;
+        running.with_pipes(|pipes| {
+            let mut open = pipes.enumerate();
+            open.try_for_each(|(slot, pipe)| add(FIRST_STREAM_TOKEN + slot, pipe.descriptor()))
+        })?;
+        Ok(count)
+    }
+
+    #[cfg(unix)]
+    fn deregister(&self, running: &Running) {
+        use mio::unix::SourceFd;
+        use std::os::fd::AsRawFd;
+        for fd in running.containment().descriptors(Watch::StartAndEnd) {
+            // One that was not watched answers an error, which changes nothing.
+            let _ = self.registry.deregister(&mut SourceFd(&fd.as_raw_fd()));
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn register(&self, _: usize, _: &Running, _: Watch) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    #[cfg(not(unix))]
+    fn deregister(&self, _: &Running) {}
+}
+
+impl State {
+    fn timeout(&self, now: Instant) -> Option<Duration> {
+        if !self.pending.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let moments = self
+            .tasks
+            .values()
+            .filter_map(|task| task.kill_at.or(task.deadline.map(|d| d.at)));
+        moments.min().map(|moment| moment.saturating_duration_since(now))
+    }
+
+    fn pass_deadlines(&mut self, now: Instant) {
+        for task in self.tasks.values_mut() {
+            if let Some(deadline) = task.deadline.take_if(|deadline| deadline.at <= now) {
+                task.kill_at = Some(now + deadline.grace);
+                task.running.time_out();
+            } else if task.kill_at.take_if(|moment| *moment <= now).is_some() {
+                task.running.end(Ending::TimedOut);
+            }
+        }
+    }
+}
