@@ -58,17 +58,22 @@ fn roots_inside_each_other_are_looked_through_once() {
 #[test]
 fn the_limit_cuts_off_the_deepest() {
     let tree = Tree::new();
-    let known = tree.file("ws/a/f");
-    let top = tree.path("ws/f");
-    hard_link(&known, &top).unwrap();
-    let found = aliases(&identity(&known), &[tree.path("ws")], 2);
-    assert_eq!(
-        found,
-        Aliases {
-            found: vec![top],
-            complete: false
+    let first = tree.file("ws/a/f");
+    let second = tree.dir("ws/b").join("f");
+    for side in ["a", "b"] {
+        for number in 0..5 {
+            tree.file(format!("ws/{side}/deep/{number}"));
         }
-    );
+        hard_link(&first, tree.path(format!("ws/{side}/deep/f"))).unwrap();
+    }
+    hard_link(&first, &second).unwrap();
+    // Two directories in the root, and two names in each of them.
+    let found = aliases(&identity(&first), &[tree.path("ws")], 2 + 4);
+    let found_first = Aliases {
+        found: vec![first, second],
+        complete: false,
+    };
+    assert_eq!(found, found_first);
 }
 
 #[test]

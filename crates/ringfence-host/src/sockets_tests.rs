@@ -83,6 +83,7 @@ fn a_table_that_is_cut_off_or_strange_does_no_harm() {
         b"\n\n",
         b":",
         b": 00000002",
+        b"0: 00000002 00000000 00010000 0001 0112 /a",
         b"0: 0000000g 00000000 00010000 0001 01 1 /a",
     ] {
         assert_eq!(parse(strange), Bound::default());

@@ -187,3 +187,7 @@ impl From<ResolveError> for Reason {
         Self::Unresolvable(error)
     }
 }
+
+#[cfg(test)]
+#[path = "problem_tests.rs"]
+mod tests;

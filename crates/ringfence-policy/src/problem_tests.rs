@@ -9,9 +9,15 @@ fn all() -> Vec<(&'static str, String, &'static str)> {
     let resolve = [
         ResolveError::Empty,
         ResolveError::Relative { path: path() },
-        ResolveError::Denied { path: path(), errno: 13 },
+        ResolveError::Denied {
+            path: path(),
+            errno: 13,
+        },
         ResolveError::Loop { path: path() },
-        ResolveError::Io { path: path(), errno: 5 },
+        ResolveError::Io {
+            path: path(),
+            errno: 5,
+        },
         ResolveError::NotCanonical { path: path() },
     ];
     let reasons = [
@@ -19,21 +25,45 @@ fn all() -> Vec<(&'static str, String, &'static str)> {
         Reason::NotADirectory { path: path() },
         Reason::NotAFile { path: path() },
         Reason::SameAsWorkspace { path: path() },
-        Reason::Contradicts { path: path(), root: 0 },
+        Reason::Contradicts {
+            path: path(),
+            root: 0,
+        },
         Reason::Unacknowledged,
         Reason::NeedlessAcknowledgement,
-        Reason::Unenforceable { access: Access::Gated },
-        Reason::OtherWorkspace { ours: path(), theirs: path() },
+        Reason::Unenforceable {
+            access: Access::Gated,
+        },
+        Reason::OtherWorkspace {
+            ours: path(),
+            theirs: path(),
+        },
     ];
     let queries = [
         QueryError::UnknownKind { kind: "a\nb".into() },
-        QueryError::UnexpectedScope { kind: "network".into(), scope: "a\nb".into() },
+        QueryError::UnexpectedScope {
+            kind: "network".into(),
+            scope: "a\nb".into(),
+        },
         QueryError::MalformedScope { scope: "a\nb".into() },
     ];
-    let trees = [TreeError::Relative { path: path() }, TreeError::Unclean { path: path() }];
-    let range = OutOfRange { what: "access", value: 3, max: 2 };
+    let trees = [
+        TreeError::Relative { path: path() },
+        TreeError::Unclean { path: path() },
+    ];
+    let range = OutOfRange {
+        what: "access",
+        value: 3,
+        max: 2,
+    };
     let mut all = vec![(range.code(), range.to_string(), range.hint())];
-    all.extend(resolve.into_iter().map(Reason::from).chain(reasons).map(|e| (e.code(), e.to_string(), e.hint())));
+    all.extend(
+        resolve
+            .into_iter()
+            .map(Reason::from)
+            .chain(reasons)
+            .map(|e| (e.code(), e.to_string(), e.hint())),
+    );
     all.extend(queries.map(|error| (error.code(), error.to_string(), error.hint())));
     all.extend(trees.map(|error| (error.code(), error.to_string(), error.hint())));
     all
@@ -53,7 +83,10 @@ fn codes_are_stable() {
 fn every_error_is_one_line_with_a_hint_apart() {
     for (code, line, hint) in all() {
         assert!(!line.is_empty() && !line.contains('\n'), "{code}: {line:?}");
-        assert!(hint.len() > 10 && !hint.contains('\n') && !line.contains(hint), "{code}: {hint:?}");
+        assert!(
+            hint.len() > 10 && !hint.contains('\n') && !line.contains(hint),
+            "{code}: {hint:?}"
+        );
     }
 }
 
@@ -71,7 +104,10 @@ fn provenance_reads_in_human_words() {
         Source::Owned,
         Source::System,
     ];
-    let mut words: Vec<_> = sources.iter().map(|source| format!("because of {source}")).collect();
+    let mut words: Vec<_> = sources
+        .iter()
+        .map(|source| format!("because of {source}"))
+        .collect();
     assert_eq!(words[2], "because of the profile's additional root 3");
     assert_eq!(words[3], "because of the runtime bundle python");
     words.sort();

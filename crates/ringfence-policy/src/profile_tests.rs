@@ -1,3 +1,5 @@
+use std::collections::HashSet;
+
 use super::*;
 use crate::fake::{ALLOW, DENY, FakeHost, GATED, config, profile, writable};
 use crate::{Acknowledgement, Axis, Policy, Root, RootKind, Source};
@@ -49,7 +51,8 @@ fn pro_7_a_profile_keeps_its_own_copy() {
     config.roots.clear();
     config.network = DENY;
     assert_eq!((profile.settings(), profile.fingerprint()), before);
-    assert_eq!(profile.clone(), profile);
+    let distinct = HashSet::from([profile.clone(), profile, crate::fake::profile(&config)]);
+    assert_eq!(distinct.len(), 2, "equal profiles are equal and hash alike");
 }
 
 #[test]
@@ -185,6 +188,20 @@ fn pro_60_the_environment_is_always_scrubbed() {
 }
 
 #[test]
+fn pro_2_the_home_is_what_was_asked_for() {
+    assert_eq!(profile(&writable()).home(), Home::Isolated);
+    assert_eq!(
+        profile(&ProfileConfig {
+            home: Home::Real,
+            ..writable()
+        })
+        .home(),
+        Home::Real
+    );
+    assert_eq!(profile(&ProfileConfig::unconfined("/ws")).home(), Home::Real);
+}
+
+#[test]
 fn pro_61_unconfined_requires_nothing_else() {
     let config = ProfileConfig {
         command: DENY,
@@ -255,6 +272,15 @@ fn pro_68_other_guarantees_are_required_only_on_demand() {
         derived,
         Guarantees::all() - on_demand,
         "even when everything is denied"
+    );
+    // Insisting on what is needed anyway changes nothing.
+    assert_eq!(
+        profile(&ProfileConfig {
+            require: derived,
+            ..config()
+        })
+        .required(),
+        derived
     );
     assert_eq!(
         profile(&ProfileConfig {

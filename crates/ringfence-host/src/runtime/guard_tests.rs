@@ -58,7 +58,7 @@ fn directories_of_many_purposes_are_never_opened() {
 #[test]
 fn a_prefix_is_neither_at_the_top_nor_hidden_in_a_home() {
     let prefix = |path: &str| prefix(Path::new(path), Some(Path::new(HOME)));
-    for path in ["/", "/data", HOME, "/srv", "/data/people/me/.tool"] {
+    for path in ["/", "/data", HOME, "/srv", "/elsewhere", "/data/people/me/.tool"] {
         assert!(!prefix(path), "{path}");
     }
     for path in [

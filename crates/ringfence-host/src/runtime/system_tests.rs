@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Kind, Resolve};
 
-use super::{matches, system};
+use super::{find, matches, system};
 use crate::Host;
 use crate::runtime::RuntimeAccess::{self, Read, ReadExecute};
 use crate::runtime::table::SYSTEM;
@@ -131,4 +131,16 @@ fn a_star_at_the_end_stands_for_every_name_with_that_beginning() {
         Vec::<PathBuf>::new()
     );
     assert_eq!(matches("/etc/hosts"), [PathBuf::from("/etc/hosts")]);
+}
+
+#[test]
+fn pol_39_a_link_to_where_anybody_writes_is_not_followed() {
+    let tree = Tree::new();
+    let control = tree.link("system", "/usr");
+    let planted = tree.link("planted", tree.dir("planted.d"));
+    let dangling = tree.link("dangling", "/usr/no/such/thing");
+    let found = |link: &Path| find(&Host, link.to_str().unwrap(), Read);
+    assert_eq!(found(&control)[0].resolved.path, Path::new("/usr"));
+    assert_eq!(found(&planted), []);
+    assert_eq!(found(&dangling), []);
 }

@@ -138,7 +138,7 @@ impl<'a> Finder<'a> {
         if open && links.iter().all(passable) || !commands::is_program(path) {
             return;
         }
-        if let Some(directory) = path.parent().filter(|_| !open) {
+        if let Some(directory) = path.parent() {
             self.prefix(directory);
         }
         self.open(PATH, path, links);

@@ -129,6 +129,16 @@ fn a_variable_opens_neither_a_home_nor_all() {
 }
 
 #[test]
+fn a_variable_does_not_open_keys_beside_a_toolchain() {
+    let mut world = World::new();
+    world.program("~/.cargo/bin/rustup");
+    world.tree.dir(world.at("~/.ssh"));
+    world.variables = vec![("RUSTUP_HOME", world.at("~/.ssh"))];
+    world.opens(&["~/.cargo/bin"], &[("rustup", &["~/.cargo/bin"])]);
+    assert_eq!(world.bundles(&["~/.cargo/bin"])[0].environment, []);
+}
+
+#[test]
 fn a_version_manager_is_opened_as_a_whole() {
     let world = World::new();
     world.program("~/.pyenv/shims/python");
@@ -194,6 +204,20 @@ fn a_virtual_environment_brings_its_interpreter() {
             ("venv", &["pythons/3.12.1/bin", "ws/.venv"]),
             ("path", &["pythons/3.12.1"]),
         ],
+    );
+}
+
+#[test]
+fn a_link_into_a_virtual_environment_brings_its_interpreter() {
+    let world = World::new();
+    world.program("pythons/3/bin/python");
+    world.program("~/.tool/bin/tool");
+    let settings = format!("home = {}", world.at("pythons/3/bin").display());
+    fs::write(world.at("~/.tool/pyvenv.cfg"), settings).unwrap();
+    world.link("tools/tool", "../people/me/.tool/bin/tool");
+    world.opens(
+        &["tools"],
+        &[("path", &["pythons/3", "tools"]), ("venv", &["~/.tool"])],
     );
 }
 

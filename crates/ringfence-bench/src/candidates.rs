@@ -1,0 +1,139 @@
+//! What is measured.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ringfence::blocking::{Executor, ExecutorSet};
+use ringfence::{Access, Host, Profile, ProfileConfig, Verdict};
+use tempfile::TempDir;
+
+use crate::statistics::Figures;
+
+type Failure = Box<dyn Error>;
+
+/// A program that does nothing, linked dynamically.
+const DYNAMIC: &str = "/usr/bin/true";
+
+/// Everything that takes part in a run.
+pub(crate) struct Candidates {
+    workspace: TempDir,
+    _scratch: TempDir,
+    set: ExecutorSet,
+    warm: Executor,
+    fixed: Option<PathBuf>,
+    cli: Option<PathBuf>,
+    bubblewrap: bool,
+    cold_keys: usize,
+}
+
+/// One thing to time; prepared state it needs is made outside of the timed part.
+type Run<'a> = (&'static str, Box<dyn FnMut() -> Result<Duration, Failure> + 'a>);
+
+impl Candidates {
+    pub(crate) fn new(cli: Option<PathBuf>) -> Result<Self, Failure> {
+        let (workspace, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let config = ProfileConfig {
+            workspace: workspace.path().to_owned(),
+            workspace_access: Verdict::READ_WRITE,
+            command: Access::Allow,
+            ..ProfileConfig::default()
+        };
+        let profile = Profile::new(&config, &Host)?;
+        let builder = ringfence::ExecutorSet::builder(profile).scratch_root(scratch.path());
+        let set: ExecutorSet = builder.max_executors(usize::MAX).build()?.into();
+        let warm = set.executor("warm")?;
+        let beside = std::env::current_exe()?.with_file_name("ringfence");
+        let fixed = static_true(&workspace);
+        Ok(Self {
+            cli: cli.or_else(|| beside.exists().then_some(beside)),
+            bubblewrap: Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok(),
+            fixed,
+            workspace,
+            _scratch: scratch,
+            set,
+            warm,
+            cold_keys: 0,
+        })
+    }
+
+    /// Runs all candidates `rounds` times, one after the other in each round.
+    pub(crate) fn measure(&mut self, warm_up: usize, rounds: usize) -> Result<Figures, Failure> {
+        let workspace = self.workspace.path().to_owned();
+        let (set, warm, cold_keys) = (&self.set, &self.warm, &mut self.cold_keys);
+        let fixed = self.fixed.clone();
+        let mut runs: Vec<Run<'_>> = vec![("plain", Box::new(|| plain(Command::new(DYNAMIC))))];
+        if let Some(fixed) = &fixed {
+            runs.push(("plain_static", Box::new(move || plain(Command::new(fixed)))));
+            runs.push(("warm_static", Box::new(move || confined(warm, fixed))));
+        }
+        runs.push(("warm", Box::new(move || confined(warm, DYNAMIC.as_ref()))));
+        runs.push((
+            "cold",
+            Box::new(move || {
+                *cold_keys += 1;
+                let began = Instant::now();
+                let executor = set.executor(&format!("cold {cold_keys}"))?;
+                confined(&executor, DYNAMIC.as_ref())?;
+                Ok(began.elapsed())
+            }),
+        ));
+        if let Some(cli) = &self.cli {
+            let workspace = &workspace;
+            runs.push(("cli", Box::new(move || {
+                let mut command = Command::new(cli);
+                command.args(["run", "--workspace"]).arg(workspace).args(["--", DYNAMIC]);
+                plain(command)
+            })));
+        }
+        if self.bubblewrap {
+            runs.push(("bubblewrap", Box::new(|| {
+                let mut command = Command::new("bwrap");
+                command.args("--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session".split(' '));
+                command.arg("--bind").args([&workspace, &workspace]).args(["--", DYNAMIC]);
+                plain(command)
+            })));
+        }
+        let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
+        for round in 0..warm_up + rounds {
+            for ((name, run), times) in runs.iter_mut().zip(&mut times) {
+                let time = run().map_err(|error| format!("{name}: {error}"))?;
+                if round >= warm_up {
+                    times.push(time);
+                }
+            }
+        }
+        let mut figures = Figures::default();
+        for ((name, _), times) in runs.iter().zip(times) {
+            figures.push(name, times);
+        }
+        Ok(figures)
+    }
+}
+
+/// Spawn and wait, as `std::process` does it.
+fn plain(mut command: Command) -> Result<Duration, Failure> {
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let began = Instant::now();
+    let status = command.status()?;
+    let took = began.elapsed();
+    if status.success() { Ok(took) } else { Err(format!("{command:?}: {status}").into()) }
+}
+
+fn confined(executor: &Executor, program: &std::path::Path) -> Result<Duration, Failure> {
+    use ringfence::Stdio;
+    let command = executor.command(program).stdout(Stdio::Null).stderr(Stdio::Inherit);
+    let began = Instant::now();
+    let outcome = command.output()?;
+    let took = began.elapsed();
+    if outcome.success() { Ok(took) } else { Err(format!("{}: {:?}", program.display(), outcome.ended).into()) }
+}
+
+/// A static program that does nothing, if there is a C compiler to make one.
+fn static_true(directory: &TempDir) -> Option<PathBuf> {
+    let (source, program) = (directory.path().join("true.c"), directory.path().join("true"));
+    std::fs::write(&source, "int main(void) { return 0; }").ok()?;
+    let built = Command::new("cc").args(["-O2", "-static", "-o"]).args([&program, &source]).status();
+    built.is_ok_and(|status| status.success()).then_some(program)
+}

@@ -1,0 +1,54 @@
+//! Measures what a confined spawn costs beside a plain one and beside peers, all in one interleaved run.
+//!
+//! Machines drift; so every round runs each candidate once, and what is printed are medians and their ratios to
+//! the plain spawn of the same run.
+
+#![forbid(unsafe_code)]
+
+mod candidates;
+mod statistics;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use candidates::Candidates;
+
+/// Measure spawn latency, interleaved in one run.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Fewer rounds, for a first look
+    #[arg(long)]
+    quick: bool,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// The ringfence command to measure [default: beside this program]
+    #[arg(long, value_name = "FILE")]
+    cli: Option<std::path::PathBuf>,
+}
+
+const ROUNDS: usize = 400;
+const QUICK_ROUNDS: usize = 60;
+/// Rounds before measuring: caches fill, the first zygote starts.
+const WARM_UP_ROUNDS: usize = 5;
+
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints its results")]
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let measured = Candidates::new(arguments.cli).and_then(|mut candidates| {
+        let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
+        candidates.measure(WARM_UP_ROUNDS, rounds)
+    });
+    match measured {
+        Ok(figures) if arguments.json => println!("{:#}", figures.to_json()),
+        Ok(figures) => print!("{}", figures.to_text()),
+        Err(error) => {
+            eprintln!("ringfence-bench: {error}");
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,69 @@
+//! Percentiles and how they are shown.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+/// The measured times of every candidate.
+#[derive(Debug, Default)]
+pub(crate) struct Figures {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    sorted: Vec<Duration>,
+}
+
+impl Figures {
+    pub(crate) fn push(&mut self, name: &'static str, mut times: Vec<Duration>) {
+        times.sort_unstable();
+        self.rows.push(Row { name, sorted: times });
+    }
+
+    /// Keys `NAME_p50_us`, `NAME_p95_us`, `NAME_p99_us`, in microseconds.
+    pub(crate) fn to_json(&self) -> Value {
+        let mut keys = Map::new();
+        for row in &self.rows {
+            for (label, percent) in [("p50", 50), ("p95", 95), ("p99", 99)] {
+                keys.insert(format!("{}_{label}_us", row.name), json!(row.micros(percent)));
+            }
+        }
+        Value::Object(keys)
+    }
+
+    /// A table with the ratio of each median to the first row's.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = format!("{:<16} {:>9} {:>9} {:>9} {:>8}\n", "microseconds", "p50", "p95", "p99", "× plain");
+        let plain = self.rows.first().map_or(1.0, |row| row.micros(50));
+        for row in &self.rows {
+            let (p50, p95, p99) = (row.micros(50), row.micros(95), row.micros(99));
+            let _ = writeln!(text, "{:<16} {p50:>9.0} {p95:>9.0} {p99:>9.0} {:>8.2}", row.name, p50 / plain);
+        }
+        text
+    }
+}
+
+impl Row {
+    fn micros(&self, percent: usize) -> f64 {
+        let last = self.sorted.len().saturating_sub(1);
+        let at = (self.sorted.len() * percent / 100).min(last);
+        self.sorted.get(at).map_or(0.0, |time| (time.as_secs_f64() * 1e7).round() / 10.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_sorted_times() {
+        let mut figures = Figures::default();
+        figures.push("plain", (1..=100).rev().map(Duration::from_micros).collect());
+        let json = figures.to_json();
+        assert_eq!(json["plain_p50_us"], json!(51.0));
+        assert_eq!(json["plain_p99_us"], json!(100.0));
+    }
+}
