@@ -48,7 +48,11 @@ impl Candidates {
         let fixed = static_true(&workspace);
         Ok(Self {
             cli: cli.or_else(|| beside.exists().then_some(beside)),
-            bubblewrap: Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok(),
+            bubblewrap: Command::new("bwrap")
+                .arg("--version")
+                .stdout(Stdio::null())
+                .status()
+                .is_ok(),
             fixed,
             workspace,
             _scratch: scratch,
@@ -81,19 +85,34 @@ impl Candidates {
         ));
         if let Some(cli) = &self.cli {
             let workspace = &workspace;
-            runs.push(("cli", Box::new(move || {
-                let mut command = Command::new(cli);
-                command.args(["run", "--workspace"]).arg(workspace).args(["--", DYNAMIC]);
-                plain(command)
-            })));
+            runs.push((
+                "cli",
+                Box::new(move || {
+                    let mut command = Command::new(cli);
+                    command
+                        .args(["run", "--workspace"])
+                        .arg(workspace)
+                        .args(["--", DYNAMIC]);
+                    plain(command)
+                }),
+            ));
         }
         if self.bubblewrap {
-            runs.push(("bubblewrap", Box::new(|| {
-                let mut command = Command::new("bwrap");
-                command.args("--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session".split(' '));
-                command.arg("--bind").args([&workspace, &workspace]).args(["--", DYNAMIC]);
-                plain(command)
-            })));
+            runs.push((
+                "bubblewrap",
+                Box::new(|| {
+                    let mut command = Command::new("bwrap");
+                    command.args(
+                        "--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session"
+                            .split(' '),
+                    );
+                    command
+                        .arg("--bind")
+                        .args([&workspace, &workspace])
+                        .args(["--", DYNAMIC]);
+                    plain(command)
+                }),
+            ));
         }
         let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
         for round in 0..warm_up + rounds {
@@ -118,22 +137,36 @@ fn plain(mut command: Command) -> Result<Duration, Failure> {
     let began = Instant::now();
     let status = command.status()?;
     let took = began.elapsed();
-    if status.success() { Ok(took) } else { Err(format!("{command:?}: {status}").into()) }
+    if status.success() {
+        Ok(took)
+    } else {
+        Err(format!("{command:?}: {status}").into())
+    }
 }
 
 fn confined(executor: &Executor, program: &std::path::Path) -> Result<Duration, Failure> {
     use ringfence::Stdio;
-    let command = executor.command(program).stdout(Stdio::Null).stderr(Stdio::Inherit);
+    let command = executor
+        .command(program)
+        .stdout(Stdio::Null)
+        .stderr(Stdio::Inherit);
     let began = Instant::now();
     let outcome = command.output()?;
     let took = began.elapsed();
-    if outcome.success() { Ok(took) } else { Err(format!("{}: {:?}", program.display(), outcome.ended).into()) }
+    if outcome.success() {
+        Ok(took)
+    } else {
+        Err(format!("{}: {:?}", program.display(), outcome.ended).into())
+    }
 }
 
 /// A static program that does nothing, if there is a C compiler to make one.
 fn static_true(directory: &TempDir) -> Option<PathBuf> {
     let (source, program) = (directory.path().join("true.c"), directory.path().join("true"));
     std::fs::write(&source, "int main(void) { return 0; }").ok()?;
-    let built = Command::new("cc").args(["-O2", "-static", "-o"]).args([&program, &source]).status();
+    let built = Command::new("cc")
+        .args(["-O2", "-static", "-o"])
+        .args([&program, &source])
+        .status();
     built.is_ok_and(|status| status.success()).then_some(program)
 }

@@ -35,7 +35,11 @@ const QUICK_ROUNDS: usize = 60;
 /// Rounds before measuring: caches fill, the first zygote starts.
 const WARM_UP_ROUNDS: usize = 5;
 
-#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints its results")]
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that prints its results"
+)]
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let measured = Candidates::new(arguments.cli).and_then(|mut candidates| {

@@ -36,11 +36,19 @@ impl Figures {
 
     /// A table with the ratio of each median to the first row's.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = format!("{:<16} {:>9} {:>9} {:>9} {:>8}\n", "microseconds", "p50", "p95", "p99", "× plain");
+        let mut text = format!(
+            "{:<16} {:>9} {:>9} {:>9} {:>8}\n",
+            "microseconds", "p50", "p95", "p99", "× plain"
+        );
         let plain = self.rows.first().map_or(1.0, |row| row.micros(50));
         for row in &self.rows {
             let (p50, p95, p99) = (row.micros(50), row.micros(95), row.micros(99));
-            let _ = writeln!(text, "{:<16} {p50:>9.0} {p95:>9.0} {p99:>9.0} {:>8.2}", row.name, p50 / plain);
+            let _ = writeln!(
+                text,
+                "{:<16} {p50:>9.0} {p95:>9.0} {p99:>9.0} {:>8.2}",
+                row.name,
+                p50 / plain
+            );
         }
         text
     }
@@ -50,7 +58,9 @@ impl Row {
     fn micros(&self, percent: usize) -> f64 {
         let last = self.sorted.len().saturating_sub(1);
         let at = (self.sorted.len() * percent / 100).min(last);
-        self.sorted.get(at).map_or(0.0, |time| (time.as_secs_f64() * 1e7).round() / 10.0)
+        self.sorted
+            .get(at)
+            .map_or(0.0, |time| (time.as_secs_f64() * 1e7).round() / 10.0)
     }
 }
 

@@ -68,7 +68,15 @@ fn is_socket(_: std::fs::FileType) -> bool {
 
 #[cfg(target_os = "linux")]
 fn list() -> io::Result<Bound> {
-    Ok(table::parse(&std::fs::read("/proc/net/unix")?))
+    use std::io::Read;
+    /// Room for a few hundred sockets, so that usually one read takes them all.
+    const USUAL_BYTES: usize = 32 * 1024;
+    let mut text = Vec::with_capacity(USUAL_BYTES);
+    // Through `take`, or the length of the file, which procfs does not know, would be asked for first.
+    std::fs::File::open("/proc/net/unix")?
+        .take(u64::MAX)
+        .read_to_end(&mut text)?;
+    Ok(table::parse(&text))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -14,6 +14,7 @@ mod policy;
 mod probe;
 mod process;
 mod rights;
+mod seen;
 mod surroundings;
 mod view;
 mod zygote;

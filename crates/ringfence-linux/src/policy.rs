@@ -6,13 +6,14 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, SetupFailed, Stream, Unavailable,
 };
 use ringfence_host::runtime::Device;
-use ringfence_host::{observe, sockets};
-use ringfence_policy::{Access, Identity, Policy, RegionTree, Report};
+use ringfence_host::sockets;
+use ringfence_policy::{Access, Policy, RegionTree, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
@@ -23,12 +24,16 @@ use crate::discharge;
 use crate::filter::{self, Architecture};
 use crate::process::Process;
 use crate::rights::Landlock;
+use crate::seen::Seen;
 use crate::surroundings;
-use crate::view::{self, View, ViewError};
+use crate::view::{self, By, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Spare, Zygote};
 
 /// Files looked at when a socket was bound by a relative path and must be searched for.
 const SOCKET_SEARCH_LIMIT: usize = 50_000;
+
+/// How late a replaced file of the system may be noticed.
+const SOON: Duration = Duration::from_secs(1);
 
 /// What the host must offer, found out once per backend.
 #[derive(Clone, Debug)]
@@ -54,7 +59,9 @@ pub(crate) struct LinuxPolicy {
 #[derive(Debug)]
 struct State {
     plan: Plan,
-    watched: Arc<[(PathBuf, Identity)]>,
+    watched: Arc<[Watched]>,
+    /// When the objects that may be noticed late were last looked at.
+    looked_at_all: Instant,
     sockets: Sockets,
     zygote: Option<Arc<Zygote>>,
     released: bool,
@@ -96,6 +103,7 @@ impl LinuxPolicy {
         let state = State {
             plan: plan(&policy, facts, &view, &base, fault),
             watched: view.watched.into(),
+            looked_at_all: Instant::now(),
             sockets,
             zygote: None,
             released: false,
@@ -118,12 +126,24 @@ impl LinuxPolicy {
 
     /// The zygote of a view that shows the host as it is now.
     fn fresh_zygote(&self) -> Result<Arc<Zygote>, LaunchError> {
-        let (watched, known) = {
-            let state = self.lock();
-            (Arc::clone(&state.watched), state.sockets.clone())
+        let (watched, known, slowest) = {
+            let mut state = self.lock();
+            let now = Instant::now();
+            let all = now.duration_since(state.looked_at_all) >= SOON;
+            if all {
+                state.looked_at_all = now;
+            }
+            (
+                Arc::clone(&state.watched),
+                state.sockets.clone(),
+                if all { Pace::Soon } else { Pace::EverySpawn },
+            )
         };
         let sockets = Sockets::look(&self.policy.tree, &known);
-        let stale = sockets != known || watched.iter().any(|(path, identity)| is_replaced(path, identity));
+        let stale = sockets != known
+            || watched
+                .iter()
+                .any(|object| object.pace <= slowest && is_replaced(object));
         let mut state = self.lock();
         if state.released {
             return Err(LaunchError::Released);
@@ -150,18 +170,23 @@ impl LinuxPolicy {
         Ok(zygote)
     }
 
-    fn spare(&self) -> Result<(Spare, Arc<Zygote>), LaunchError> {
+    /// Hands a command to a spare.
+    fn start(&self, message: &[u8], streams: &[Stream; 3]) -> Result<Process, LaunchError> {
+        let start_in = |zygote: Arc<Zygote>| {
+            let started =
+                zygote.with_spare(|spare| send_command(&spare, message, streams).map(|()| spare))?;
+            started.map(|spare| Process::new(spare, Arc::clone(&zygote)))
+        };
         let zygote = self.fresh_zygote()?;
-        match zygote.spare() {
+        match start_in(Arc::clone(&zygote)) {
             Err(failed) if zygote::is_gone(&failed) => {
                 // It was killed from outside. A new one is as good, once.
                 self.lock()
                     .zygote
                     .take_if(|current| Arc::ptr_eq(current, &zygote));
-                let zygote = self.fresh_zygote()?;
-                Ok((zygote.spare()?, zygote))
+                Ok(start_in(self.fresh_zygote()?)?)
             }
-            spare => Ok((spare?, zygote)),
+            started => Ok(started?),
         }
     }
 }
@@ -189,15 +214,17 @@ impl CompiledPolicy for LinuxPolicy {
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
         let message = encode(&launch)?;
-        let (spare, zygote) = self.spare()?;
-        send_command(&spare, &message, &launch.streams)?;
-        Ok(Box::new(Process::new(spare, zygote)))
+        Ok(Box::new(self.start(&message, &launch.streams)?))
     }
 }
 
-/// A replaced object makes the view stale; one that can't be looked at any more counts as replaced.
-fn is_replaced(path: &Path, identity: &Identity) -> bool {
-    !matches!(observe(path), Ok(Some((_, now))) if (now.device, now.inode) == (identity.device, identity.inode))
+/// An object that can't be looked at any more counts as replaced.
+fn is_replaced(object: &Watched) -> bool {
+    match (Seen::at(&object.path), object.by) {
+        (Ok(Some(now)), By::Identity) => !now.is_same_object(&object.seen),
+        (Ok(Some(now)), By::Content) => !now.is_unchanged(&object.seen),
+        _ => true,
+    }
 }
 
 impl Sockets {
@@ -253,7 +280,7 @@ fn derive(
     sockets: &Sockets,
     private_bytes: u64,
 ) -> Result<View, Unavailable> {
-    let look: view::Observe<'_> = &|path| observe(path);
+    let look: view::Observe<'_> = &Seen::at;
     view::build(
         &policy.tree,
         facts.landlock,

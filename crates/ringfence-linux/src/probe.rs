@@ -58,7 +58,6 @@ fn is_namespace_step(failed: &SetupFailed) -> bool {
 
 fn rehearse(facts: &HostFacts) -> Result<(), SetupFailed> {
     let zygote = std::sync::Arc::new(Zygote::start(&plan(facts)?)?);
-    let spare = zygote.spare()?;
     let null = || {
         File::options()
             .read(true)
@@ -67,7 +66,8 @@ fn rehearse(facts: &HostFacts) -> Result<(), SetupFailed> {
             .map(OwnedFd::from)
     };
     let null = || null().map_err(|_| crate::zygote::failed(Step::Session, Errno::NOENT));
-    send_command(&spare, &nowhere()?, &[null()?, null()?, null()?])?;
+    let (command, streams) = (nowhere()?, [null()?, null()?, null()?]);
+    let spare = zygote.with_spare(|spare| send_command(&spare, &command, &streams).map(|()| spare))??;
     let process = Process::new(spare, zygote);
     loop {
         match process.next_event() {

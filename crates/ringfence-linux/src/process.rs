@@ -135,7 +135,8 @@ fn receive(from: &OwnedFd) -> Option<Received> {
         match recv(from, &mut bytes, RecvFlags::DONTWAIT) {
             Ok((0, _)) => return Some(Received::Closed),
             Ok((count, _)) => return Some(Received::Message(bytes[..count].to_vec())),
-            Err(Errno::INTR) => {}
+            // Reset: the other end closed with a request unread; what it said before that comes next.
+            Err(Errno::INTR | Errno::CONNRESET) => {}
             Err(Errno::AGAIN) => return None,
             Err(_) => return Some(Received::Closed),
         }

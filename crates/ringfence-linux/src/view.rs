@@ -3,23 +3,27 @@
 //! Every region stands in an [`Area`]: what surrounds it in the view. A region that differs from its area
 //! gets an operation of its own, parents first, so the deepest rule lies on top.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::{Access, Axis, Identity, Kind, Reach, Region, RegionTree, Source, Verdict};
+use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Source, Verdict};
 use ringfence_zygote::plan::{Operation, Rule};
 use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
 use crate::rights::Landlock;
+use crate::seen::Seen;
 use crate::surroundings::{DEV, DEVICE_LINKS, PROC, PTS};
 
 /// Size of the memory filesystems that hold nothing but mount points.
 const SKELETON_BYTES: u64 = 1 << 20;
 const PRIVATE_MODE: u32 = 0o1777;
 
+/// A file of the system up to this size is copied into the view instead of mounted.
+const LARGEST_COPY_BYTES: u64 = 64 * 1024;
+
 /// Looks at an object without following a link; `None` when it is absent.
-pub(crate) type Observe<'a> = &'a dyn Fn(&Path) -> std::io::Result<Option<(Kind, Identity)>>;
+pub(crate) type Observe<'a> = &'a dyn Fn(&Path) -> std::io::Result<Option<Seen>>;
 
 /// The view of one executor.
 #[derive(Debug)]
@@ -27,9 +31,38 @@ pub(crate) struct View {
     pub(crate) operations: Vec<Operation>,
     pub(crate) rules: Vec<Rule>,
     /// What the operations show or hide; when one of these is replaced, the view is stale.
-    pub(crate) watched: Vec<(PathBuf, Identity)>,
+    pub(crate) watched: Vec<Watched>,
     /// How each region of the tree stands, in the tree's order.
     pub(crate) placements: Vec<Placement>,
+}
+
+/// An object of the host that the view shows or hides.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    pub(crate) path: PathBuf,
+    pub(crate) seen: Seen,
+    pub(crate) pace: Pace,
+    pub(crate) by: By,
+}
+
+/// What makes a watched object another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    /// That another object stands at its path.
+    Identity,
+    /// Also that its content may have changed: the view holds a copy.
+    Content,
+}
+
+/// How soon a replaced object must be noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Pace {
+    /// Before the next spawn: the user's own files.
+    EverySpawn,
+    /// Within a second: the system's files, which change when packages are installed.
+    Soon,
+    /// Never: the set's own directories.
+    Never,
 }
 
 /// How one region stands in the view.
@@ -43,6 +76,8 @@ pub(crate) struct Placement {
     pub(crate) narrowed: Option<String>,
     /// Landlock withholds reading here although the object is visible.
     pub(crate) read_by_landlock: bool,
+    /// The view holds a copy of the file.
+    pub(crate) copied: bool,
 }
 
 /// What a path lies in.
@@ -87,6 +122,7 @@ pub(crate) fn build(
         made: BTreeSet::new(),
         seals: Vec::new(),
         inherited_rights: Vec::new(),
+        copies: Vec::new(),
     };
     for region in tree.regions() {
         builder.place(tree, &region)?;
@@ -100,7 +136,7 @@ struct Builder<'a> {
     observe: Observe<'a>,
     operations: Vec<Operation>,
     rules: Vec<Rule>,
-    watched: Vec<(PathBuf, Identity)>,
+    watched: Vec<Watched>,
     placements: Vec<Placement>,
     /// Region path to its position in `placements`.
     index: HashMap<PathBuf, usize>,
@@ -110,6 +146,8 @@ struct Builder<'a> {
     seals: Vec<PathBuf>,
     /// Landlock rights in force at each placement, by its position.
     inherited_rights: Vec<u64>,
+    /// Directory, path and rights of each copied file.
+    copies: Vec<(PathBuf, Vec<u8>, u64)>,
 }
 
 /// What a region wants to be in the view.
@@ -137,6 +175,7 @@ impl Builder<'_> {
             absent: false,
             narrowed: None,
             read_by_landlock: false,
+            copied: false,
         };
         match self.wanted(tree, region, outside, &mut placement)? {
             Wanted::Private if matches!(outside, Area::Bound { .. }) && !self.is_directory(path)? => {
@@ -236,12 +275,12 @@ impl Builder<'_> {
             Area::Skeleton => return Ok(()),
             Area::Private => {}
             Area::Bound { .. } => {
-                let Some((kind, identity)) = self.look(path)? else {
+                let Some(seen) = self.look(path)? else {
                     placement.absent = true;
                     return Ok(());
                 };
-                self.watched.push((path.to_owned(), identity));
-                if kind == Kind::File {
+                self.watch(region, seen, By::Identity);
+                if seen.kind == Kind::File {
                     self.operations.push(Operation::at(ViewOp::MaskFile, bytes(path)));
                     placement.area = Area::Skeleton;
                     return Ok(());
@@ -273,12 +312,12 @@ impl Builder<'_> {
         if outside == inside {
             return Ok(());
         }
-        let Some((kind, identity)) = self.look(path)? else {
+        let Some(seen) = self.look(path)? else {
             // What does not exist can't be shown; in a writable area it could be created, though.
             placement.absent = true;
             return Ok(());
         };
-        if kind != region.kind && region.kind != Kind::Absent {
+        if seen.kind != region.kind && region.kind != Kind::Absent {
             return Err(ViewError::Changed(path.to_owned()));
         }
         let Area::Bound { writable, executable } = inside else {
@@ -287,19 +326,49 @@ impl Builder<'_> {
         if let (Area::Bound { writable: true, .. }, false, Some(parent)) = (outside, writable, parent) {
             self.pin_between(parent, path);
         }
-        self.mount_point(path, outside, kind);
         let mut operation = Operation::at(ViewOp::Bind, bytes(path));
         operation.source = bytes(path);
-        (operation.device, operation.inode) = (identity.device, identity.inode);
+        (operation.device, operation.inode) = (seen.device, seen.inode);
+        if is_small_system_file(region, &seen) && !matches!(outside, Area::Bound { .. }) {
+            if let Some(parent) = path.parent() {
+                self.directories(parent);
+            }
+            self.operations.push(Operation {
+                kind: ViewOp::Copy,
+                size: seen.size,
+                mode: 0o444,
+                ..operation
+            });
+            self.made.insert(path.to_owned());
+            self.watch(region, seen, By::Content);
+            placement.copied = true;
+            return Ok(());
+        }
+        self.mount_point(path, outside, seen.kind);
         let device = region.rules.iter().any(|rule| rule.source == Source::Device);
         operation.attributes = ATTR_NOSUID
             | if device { 0 } else { ATTR_NODEV }
             | if writable { 0 } else { ATTR_RDONLY }
             | if executable { 0 } else { ATTR_NOEXEC };
         self.operations.push(operation);
-        self.watched.push((path.to_owned(), identity));
+        self.watch(region, seen, By::Identity);
         placement.area = inside;
         Ok(())
+    }
+
+    fn watch(&mut self, region: &Region<'_>, seen: Seen, by: By) {
+        let pace = region.rules.iter().map(|rule| match rule.source {
+            Source::Runtime(_) | Source::Device | Source::System => Pace::Soon,
+            Source::Home | Source::Temporary | Source::Owned | Source::Private => Pace::Never,
+            _ => Pace::EverySpawn,
+        });
+        let pace = pace.min().unwrap_or(Pace::EverySpawn);
+        self.watched.push(Watched {
+            path: region.path.to_owned(),
+            seen,
+            pace,
+            by,
+        });
     }
 
     /// Makes every directory between a writable region and a stricter one below it a mount of its own: a
@@ -393,6 +462,14 @@ impl Builder<'_> {
         }
         self.inherited_rights.push(inherited | rights);
         // `/proc` is another filesystem in every spawn: its rule is made there.
+        let copied_rights = if placement.copied { rights } else { 0 };
+        if copied_rights != 0
+            && let Some(parent) = region.path.parent()
+        {
+            self.copies
+                .push((parent.to_owned(), bytes(region.path), copied_rights));
+            return;
+        }
         let exists = !placement.absent && placement.narrowed.is_none() && region.path != Path::new(PROC);
         if exists && region.kind != Kind::Absent && rights & !inherited != 0 {
             self.rules.push(Rule {
@@ -404,12 +481,21 @@ impl Builder<'_> {
 
     fn finish(mut self, tree: &RegionTree, masked: &[PathBuf]) -> Result<View, ViewError> {
         self.links(tree);
+        self.grant_copies();
         for socket in masked {
             let visible = self.enclosing(socket).map(|at| self.placements[at].area);
-            if let (Some(Area::Bound { .. }), Some((Kind::File, identity))) = (visible, self.look(socket)?) {
+            if let (Some(Area::Bound { .. }), Some(seen)) = (visible, self.look(socket)?)
+                && seen.kind == Kind::File
+            {
                 self.operations
                     .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
-                self.watched.push((socket.clone(), identity));
+                let (path, pace) = (socket.clone(), Pace::EverySpawn);
+                self.watched.push(Watched {
+                    path,
+                    seen,
+                    pace,
+                    by: By::Identity,
+                });
             }
         }
         for path in self.seals.iter().rev() {
@@ -432,6 +518,24 @@ impl Builder<'_> {
             watched,
             placements,
         })
+    }
+
+    /// One rule per directory that holds copies: nothing else of the host is in it, so what the rule grants
+    /// beneath it is the copies and what is granted anyway. Where reading is withheld by Landlock alone, a rule
+    /// above could open it again, so each copy gets its own.
+    fn grant_copies(&mut self) {
+        let each = self.placements.iter().any(|placement| placement.read_by_landlock);
+        let mut by_directory: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for (directory, path, rights) in std::mem::take(&mut self.copies) {
+            *by_directory
+                .entry(if each { path } else { bytes(&directory) })
+                .or_default() |= rights;
+        }
+        self.rules.extend(
+            by_directory
+                .into_iter()
+                .map(|(path, access)| Rule { path, access }),
+        );
     }
 
     /// Symbolic links on the way to what the policy names, where the host's own are not visible (S-04, S-05).
@@ -478,10 +582,10 @@ impl Builder<'_> {
     }
 
     fn is_directory(&self, path: &Path) -> Result<bool, ViewError> {
-        Ok(matches!(self.look(path)?, Some((Kind::Directory, _))))
+        Ok(self.look(path)?.is_some_and(|seen| seen.kind == Kind::Directory))
     }
 
-    fn look(&self, path: &Path) -> Result<Option<(Kind, Identity)>, ViewError> {
+    fn look(&self, path: &Path) -> Result<Option<Seen>, ViewError> {
         (self.observe)(path)
             .map_err(|error| ViewError::Unreadable(path.to_owned(), error.raw_os_error().unwrap_or_default()))
     }
@@ -498,6 +602,14 @@ fn whole(region: &Region<'_>) -> Result<Verdict, ViewError> {
         return Err(ViewError::Unenforceable(region.path.to_owned(), why));
     }
     Ok(region.subtree)
+}
+
+fn is_small_system_file(region: &Region<'_>, seen: &Seen) -> bool {
+    let system = region
+        .rules
+        .iter()
+        .all(|rule| matches!(rule.source, Source::Runtime(_)));
+    system && seen.kind == Kind::File && seen.size <= LARGEST_COPY_BYTES && seen.is_regular
 }
 
 fn enclosing_read(tree: &RegionTree, path: &Path) -> Access {

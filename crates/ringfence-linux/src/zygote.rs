@@ -63,14 +63,19 @@ impl Zygote {
         Ok(zygote)
     }
 
-    /// Takes a spare and has the next one made. Any number of threads may do so at once: each asks for one
-    /// and takes one, whosever it was.
-    pub(crate) fn spare(&self) -> Result<Spare, SetupFailed> {
-        request_spare(&self.control)?;
-        let fds: [OwnedFd; 3] = receive(self.control.as_fd())?
-            .try_into()
-            .map_err(|_| protocol())?;
-        let [command, reports, pidfd] = fds;
+    /// Takes the spare that is in the making, uses it, and only then has the next one made, so that the work on
+    /// that one does not delay this one. Any number of threads may do so at once: each takes one spare and asks
+    /// for one, whosever it will be.
+    pub(crate) fn with_spare<R>(&self, used: impl FnOnce(Spare) -> R) -> Result<R, SetupFailed> {
+        let used = self.take_spare().map(used);
+        // A zygote that has ended meanwhile is noticed by whoever takes the next spare.
+        let _ = request_spare(&self.control);
+        used
+    }
+
+    fn take_spare(&self) -> Result<Spare, SetupFailed> {
+        let fds = receive(self.control.as_fd())?;
+        let [command, reports, pidfd] = <[OwnedFd; 3]>::try_from(fds).map_err(|_| protocol())?;
         Ok(Spare {
             command,
             reports,
@@ -108,7 +113,8 @@ fn receive(control: BorrowedFd<'_>) -> Result<Vec<OwnedFd>, SetupFailed> {
     let message = loop {
         let mut vectors = [IoSliceMut::new(&mut bytes)];
         match recvmsg(control, &mut vectors, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
-            Err(Errno::INTR) => {}
+            // The zygote ended with a request unread; what it said before that comes next.
+            Err(Errno::INTR | Errno::CONNRESET) => {}
             Err(error) => return Err(failed(Step::Start, error)),
             Ok(message) => break message,
         }

@@ -82,6 +82,8 @@ wire_enum! {
         Seal = 8 "seal",
         /// Bind `target` onto itself, so that it can't be renamed or removed.
         Pin = 9 "pin",
+        /// A read-only copy of the file `source` (whose device and inode must match), `size` bytes at most.
+        Copy = 10 "copy",
     }
 }
 

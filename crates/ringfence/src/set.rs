@@ -1,7 +1,7 @@
 //! The owner of executors.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use ringfence_backend::{Backend, CompileRequest, Unavailable};
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, RuntimeAccess};
 use ringfence_policy::{
-    Access, EnvironmentRules, Home, Kind, Policy, Profile, Reach, Resolve, Rule, Source, Verdict,
+    Access, Axis, EnvironmentRules, Home, Kind, Policy, Profile, Reach, Resolve, Rule, Source, Verdict,
 };
 
 use crate::completion::Completion;
@@ -157,7 +157,7 @@ impl ExecutorSetBuilder {
         let supervisor = Supervisor::start().map_err(|error| scratch_error(error.to_string()))?;
         let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
         let shared = Shared {
-            bundles: bundles(self.runtime, &caller),
+            bundles: bundles(self.runtime, &self.profile, &caller),
             profile: self.profile,
             lifecycle: Arc::default(),
             supervisor,
@@ -179,17 +179,29 @@ impl ExecutorSetBuilder {
     }
 }
 
-fn bundles(runtime: Runtime, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
+fn bundles(runtime: Runtime, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
     if runtime == Runtime::None {
         return Vec::new();
     }
     let mut bundles = vec![runtime::system(&Host)];
     if runtime == Runtime::Discover {
-        let get = |name: &str| caller.get(std::ffi::OsStr::new(name)).cloned();
-        let (path, home) = (get("PATH").unwrap_or_default(), get("HOME").map(PathBuf::from));
+        let get = |name: &str| caller.get(OsStr::new(name)).cloned();
+        let home = get("HOME").map(PathBuf::from);
+        let path = trusted_path(profile, &get("PATH").unwrap_or_default());
         bundles.extend(runtime::toolchains(&Host, &path, &get, home.as_deref()));
     }
     bundles
+}
+
+/// `PATH` without the directories a command may write: what it plants there must not decide what the next
+/// executor's commands may read.
+fn trusted_path(profile: &Profile, path: &OsStr) -> OsString {
+    let writable = |directory: &PathBuf| {
+        let written = profile.decide(&Host, directory, Axis::Write);
+        written.is_ok_and(|decision| decision.access != Access::Deny)
+    };
+    let trusted = std::env::split_paths(path).filter(|directory| !writable(directory));
+    std::env::join_paths(trusted).unwrap_or_default()
 }
 
 impl ExecutorSet {

@@ -102,7 +102,6 @@ const LINUX: &[Row] = &[
     ("/etc/bash", Read),
     ("/etc/bash.bashrc", Read),
     ("/etc/bashrc", Read),
-    ("/etc/bash_completion.d", Read),
     ("/etc/zsh", Read),
     ("/etc/zprofile", Read),
     ("/etc/zshenv", Read),
@@ -118,24 +117,15 @@ const LINUX: &[Row] = &[
     ("/etc/fedora-release", Read),
     ("/etc/redhat-release", Read),
     ("/etc/system-release", Read),
-    // Settings of tools for all users; parts of language runtimes that /usr links to.
+    // Settings of git for all users; parts of language runtimes that /usr links to. Not the settings of package
+    // managers (npmrc, pip.conf, maven): they may hold credentials of a registry.
     ("/etc/gitconfig", Read),
-    ("/etc/npmrc", Read),
-    ("/etc/pip.conf", Read),
     ("/etc/java*", Read),
-    ("/etc/maven", Read),
     ("/etc/perl", Read),
     ("/etc/python3*", Read),
     ("/etc/R", Read),
-    // Editors, manual pages, fonts, desktop defaults.
-    ("/etc/vim", Read),
-    ("/etc/vimrc", Read),
-    ("/etc/nanorc", Read),
-    ("/etc/groff", Read),
-    ("/etc/man_db.conf", Read),
-    ("/etc/manpath.config", Read),
+    // Fonts.
     ("/etc/fonts", Read),
-    ("/etc/xdg", Read),
 ];
 
 /// `/etc` and `/var` are links into `/private` there.

@@ -5,7 +5,7 @@
 //! and the kernel ends everything it started.
 
 // As a module of the library this is compiled for the lints and the tests only.
-#![cfg_attr(not(test), allow(dead_code, reason = "the library never runs the program"))]
+#![allow(dead_code, reason = "the library never runs the program")]
 
 mod memory;
 mod namespaces;
@@ -66,6 +66,8 @@ pub(crate) extern "C" fn main() -> ! {
 fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
     reset_inherited_state().at(Step::Start)?;
     let plan = Plan::map(&Fd::owned(wire::PLAN_FD))?;
+    plan.check(Step::Start)?;
+    plan.check(Step::Plan)?;
     namespaces::create(&plan)?;
 
     let flags = sys::CLONE_PARENT | sys::CLONE_PIDFD;

@@ -336,6 +336,15 @@ pub(crate) fn open(path: Path<'_>, flags: u64) -> Result<Fd> {
     fd(call(nr::OPENAT, &[int(CWD), path.address(), flags as usize, 0]))
 }
 
+/// Makes a regular file and opens it for writing.
+pub(crate) fn create_file(dir: &Fd, path: Path<'_>, mode: usize) -> Result<Fd> {
+    const O_CREAT: u64 = 0o100;
+    const O_EXCL: u64 = 0o200;
+    #[expect(clippy::cast_possible_truncation, reason = "64-bit targets only")]
+    let flags = (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) as usize;
+    fd(call(nr::OPENAT, &[int(dir.raw()), path.address(), flags, mode]))
+}
+
 /// `openat2(2)`, which can refuse to follow links.
 pub(crate) fn open_resolving(dir: c_int, path: Path<'_>, flags: u64, resolve: u64) -> Result<Fd> {
     #[repr(C)]

@@ -1,0 +1,52 @@
+//! What a path leads to right now.
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use ringfence_policy::Kind;
+
+/// One look at an object of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) kind: Kind,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+    /// In bytes.
+    pub(crate) size: u64,
+    pub(crate) is_regular: bool,
+    /// When content or metadata last changed, in seconds and nanoseconds.
+    changed: (i64, i64),
+}
+
+impl Seen {
+    /// Looks without following a link; `None` when there is nothing.
+    pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
+        let metadata = match path.symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other?,
+        };
+        Ok(Some(Self {
+            kind: if metadata.is_dir() {
+                Kind::Directory
+            } else {
+                Kind::File
+            },
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            size: metadata.size(),
+            is_regular: metadata.is_file(),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }))
+    }
+
+    /// Whether it is the same object, whatever it contains.
+    pub(crate) fn is_same_object(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
+    /// Whether it is the same object and was not touched.
+    pub(crate) fn is_unchanged(&self, other: &Self) -> bool {
+        self.is_same_object(other) && (self.size, self.changed) == (other.size, other.changed)
+    }
+}

@@ -1,0 +1,161 @@
+//! Every step of the set-up can fail, and whichever does, the command does not run and the caller learns the
+//! step, the errno and the path (issue of half-confined targets: LIN-43, EXE-59).
+
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ringfence_backend::{
+    Backend, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch, LaunchError, Notifier,
+    SetupFailed,
+};
+use ringfence_host::{Host, runtime};
+use ringfence_linux::{Linux, Step};
+use ringfence_policy::{Access, Axes, Policy, Profile, ProfileConfig, Reach, Rule, Source, Verdict};
+use tempfile::TempDir;
+
+struct Fixture {
+    workspace: TempDir,
+    base: TempDir,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        Self {
+            workspace: tempfile::tempdir().unwrap(),
+            base: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn canary(&self) -> std::path::PathBuf {
+        self.workspace.path().join("canary")
+    }
+
+    /// Compiles a policy in which a command can create the canary.
+    fn compile(&self, backend: &Linux) -> std::sync::Arc<dyn CompiledPolicy> {
+        let config = ProfileConfig {
+            workspace: self.workspace.path().to_owned(),
+            workspace_access: Verdict::READ_WRITE,
+            command: Access::Allow,
+            ..ProfileConfig::default()
+        };
+        let profile = Profile::new(&config, &Host).unwrap();
+        let axes = Axes {
+            read: Some(Access::Allow),
+            execute: Some(Access::Allow),
+            write: None,
+        };
+        let system = runtime::system(&Host).entries.into_iter().map(|entry| {
+            Rule::new(
+                entry.resolved,
+                Reach::Tree,
+                axes,
+                Source::Runtime("system".to_owned()),
+            )
+        });
+        let policy = Policy::compile(&profile, system.collect()).unwrap();
+        let base = self.base.path().to_owned();
+        backend
+            .compile(CompileRequest {
+                policy,
+                base,
+                private_bytes: 1 << 20,
+            })
+            .unwrap()
+    }
+
+    fn run(&self, policy: &dyn CompiledPolicy, program: &str) -> Result<ExitStatus, SetupFailed> {
+        let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
+        let launch = Launch {
+            arguments: vec![program.into(), self.canary().into()],
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: self.workspace.path().to_owned(),
+            streams: [null(), null(), null()],
+            notifier: Notifier::new(|| {}),
+        };
+        match policy.launch(launch) {
+            Ok(containment) => end(&*containment),
+            Err(LaunchError::Setup(failed)) => Err(failed),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+fn end(containment: &dyn Containment) -> Result<ExitStatus, SetupFailed> {
+    let patience = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < patience {
+        match containment.next_event() {
+            Some(Event::Ended(status)) => return Ok(status),
+            Some(Event::SetupFailed(failed)) => return Err(failed),
+            Some(Event::Started) => {}
+            None => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    panic!("the command neither failed nor ended");
+}
+
+#[test]
+fn without_a_fault_the_command_runs() {
+    let fixture = Fixture::new();
+    let policy = fixture.compile(&Linux::probe().unwrap());
+    assert_eq!(fixture.run(&*policy, "touch"), Ok(ExitStatus::Exited(0)));
+    assert!(fixture.canary().exists());
+}
+
+#[test]
+fn whichever_step_fails_it_is_named_and_nothing_runs() {
+    const EPERM: i32 = 1;
+    for step in Step::ALL {
+        let fixture = Fixture::new();
+        let policy = fixture.compile(&Linux::probe().unwrap().with_fault(*step));
+        let failed = fixture.run(&*policy, "touch").expect_err(step.name());
+        assert_eq!((failed.step, failed.errno), (step.name(), EPERM));
+        assert_eq!(failed.path.as_deref(), Some(Path::new("injected")));
+        assert!(
+            !fixture.canary().exists(),
+            "the command ran although `{}` failed",
+            step.name()
+        );
+    }
+}
+
+#[test]
+fn lin_41_a_missing_program_is_named() {
+    const ENOENT: i32 = 2;
+    let fixture = Fixture::new();
+    let policy = fixture.compile(&Linux::probe().unwrap());
+    let failed = fixture.run(&*policy, "ringfence-no-such-program").unwrap_err();
+    assert_eq!((failed.step, failed.errno), (Step::Exec.name(), ENOENT));
+    let failed = fixture.run(&*policy, "/etc/hosts").unwrap_err();
+    assert_eq!((failed.step, failed.errno), (Step::Exec.name(), 13), "{failed}");
+}
+
+#[test]
+fn s_08_a_root_replaced_by_a_link_is_refused() {
+    let fixture = Fixture::new();
+    let victim = tempfile::tempdir().unwrap();
+    let policy = fixture.compile(&Linux::probe().unwrap());
+    let moved = fixture.workspace.path().with_extension("moved");
+    std::fs::rename(fixture.workspace.path(), &moved).unwrap();
+    std::os::unix::fs::symlink(victim.path(), fixture.workspace.path()).unwrap();
+    let launch = Launch {
+        arguments: vec!["touch".into(), fixture.canary().into()],
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        directory: "/".into(),
+        streams: [0, 1, 2].map(|_| OwnedFd::from(File::open("/dev/null").unwrap())),
+        notifier: Notifier::new(|| {}),
+    };
+    let refused = policy.launch(launch).map(drop);
+    std::fs::remove_file(fixture.workspace.path()).unwrap();
+    std::fs::rename(&moved, fixture.workspace.path()).unwrap();
+    assert_eq!(
+        refused,
+        Err(LaunchError::Changed {
+            path: fixture.workspace.path().to_owned()
+        })
+    );
+    assert_eq!(std::fs::read_dir(victim.path()).unwrap().count(), 0);
+}
