@@ -1,0 +1,81 @@
+//! A workspace, a scratch root, and sets over them.
+
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use ringfence::blocking::{Executor, ExecutorSet};
+use ringfence::{Access, Host, Profile, ProfileConfig, Verdict};
+use tempfile::TempDir;
+
+/// Temporary directories of one test; they disappear with it.
+pub(crate) struct Fixture {
+    pub(crate) workspace: TempDir,
+    pub(crate) scratch: TempDir,
+}
+
+impl Fixture {
+    pub(crate) fn new() -> Self {
+        Self {
+            workspace: tempfile::tempdir().unwrap(),
+            scratch: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.workspace.path().join(name)
+    }
+
+    /// The workspace writable, the host closed.
+    pub(crate) fn config(&self) -> ProfileConfig {
+        ProfileConfig {
+            workspace: self.workspace.path().to_owned(),
+            workspace_access: Verdict::READ_WRITE,
+            command: Access::Allow,
+            ..ProfileConfig::default()
+        }
+    }
+
+    pub(crate) fn set_with(&self, config: &ProfileConfig) -> ExecutorSet {
+        let profile = Profile::new(config, &Host).unwrap();
+        ringfence::ExecutorSet::builder(profile)
+            .scratch_root(self.scratch.path())
+            .max_executors(8)
+            .build()
+            .unwrap()
+            .into()
+    }
+
+    pub(crate) fn set(&self) -> ExecutorSet {
+        self.set_with(&self.config())
+    }
+
+    pub(crate) fn scratch_entries(&self) -> Vec<PathBuf> {
+        std::fs::read_dir(self.scratch.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    }
+}
+
+/// Runs shell text and returns what it wrote to both streams; it must succeed.
+pub(crate) fn shell(executor: &Executor, directory: &Path, text: &str) -> String {
+    let outcome = executor.run_command(directory, text).unwrap();
+    let written = outcome.stdout.to_text();
+    assert!(
+        outcome.success(),
+        "`{text}` ended {:?} and wrote: {written}",
+        outcome.ended
+    );
+    written
+}
+
+/// Waits until the condition holds; fails after 10 seconds.
+pub(crate) fn eventually(what: &str, condition: impl Fn() -> bool) {
+    let patience = Instant::now() + Duration::from_secs(10);
+    while !condition() {
+        assert!(Instant::now() < patience, "{what} did not happen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
