@@ -69,6 +69,18 @@ struct Finder<'a> {
     bundles: Vec<Bundle>,
 }
 
+/// A manager whose usual place is a part of the path, below a home directory other than the caller's: its
+/// place, and that home.
+fn implied(path: &Path) -> Option<(&'static Layout, PathBuf, Option<PathBuf>)> {
+    LAYOUTS.iter().find_map(|layout| {
+        let default = Path::new(layout.found_in.default);
+        let mut places = path.ancestors().filter(|_| !default.has_root());
+        let root = places.find(|ancestor| ancestor.ends_with(default))?;
+        let base = root.ancestors().nth(default.components().count())?;
+        Some((layout, root.to_owned(), Some(base.to_owned())))
+    })
+}
+
 impl<'a> Finder<'a> {
     fn new(host: &'a Host, lookup: &'a dyn Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Self {
         let mut system = Cover::default();
@@ -89,7 +101,7 @@ impl<'a> Finder<'a> {
         };
         let known = LAYOUTS.iter();
         finder.layouts = known
-            .filter_map(|layout| Some((layout, finder.place(layout.found_in)?)))
+            .filter_map(|layout| Some((layout, finder.place(layout.found_in, None)?)))
             .collect();
         finder
     }
@@ -100,15 +112,16 @@ impl<'a> Finder<'a> {
         (found.kind == Kind::Directory).then_some(found)
     }
 
-    /// Where a tool keeps its files, if it has any and they are its own.
-    fn place(&self, place: Place) -> Option<PathBuf> {
+    /// Where a tool keeps its files, if it has any and they are its own: by its variable, else below `base`, which
+    /// is the home directory unless the installation is known to be somebody else's.
+    fn place(&self, place: Place, base: Option<&Path>) -> Option<PathBuf> {
         let variable = (!place.variable.is_empty())
             .then(|| (self.lookup)(place.variable))
             .flatten();
         let path = match variable.filter(|value| !value.is_empty()) {
             Some(value) => value.into(),
             None if Path::new(place.default).has_root() => place.default.into(),
-            None => self.home.as_ref()?.join(place.default),
+            None => base.or(self.home.as_deref())?.join(place.default),
         };
         let found = self.directory(&path)?.path;
         guard::special(&found, self.home.as_deref()).then_some(found)
@@ -159,8 +172,12 @@ impl<'a> Finder<'a> {
 
     /// Opens what a manager needs if the path is in its place; gives the name of the bundle.
     fn layout(&mut self, path: &Path) -> Option<&'static str> {
-        let mut layouts = self.layouts.iter();
-        let (layout, root) = layouts.find(|(_, root)| path.starts_with(root))?.clone();
+        let known = self.layouts.iter().find(|(_, root)| path.starts_with(root));
+        let (layout, root, base) = match known {
+            Some((layout, root)) => (*layout, root.clone(), None),
+            None => implied(path)?,
+        };
+        let base = base.as_deref();
         if !self.opened.insert(root.clone()) {
             return Some(layout.name);
         }
@@ -168,12 +185,12 @@ impl<'a> Finder<'a> {
             self.open(layout.name, &root, &[]);
         }
         for (place, below) in layout.opens {
-            if let Some(root) = self.place(*place) {
+            if let Some(root) = self.place(*place, base) {
                 self.open(layout.name, &root.join(below), &[]);
             }
         }
         if let Some(place) = layout.exports
-            && let Some(root) = self.place(place)
+            && let Some(root) = self.place(place, base)
             && guard::openable(&root, self.home.as_deref())
         {
             let variable = (place.variable.into(), root.into());

@@ -377,3 +377,17 @@ fn a_package_in_opt_is_opened_as_a_whole() {
     assert_eq!(optional("/opt"), None);
     assert_eq!(optional("/usr/opt/x/y"), None);
 }
+
+#[test]
+fn a_manager_below_another_home_is_known_by_its_usual_place() {
+    let world = World::new();
+    world.tree.file("people/other/.cargo/bin/cargo");
+    world.tree.file("people/other/.rustup/settings.toml");
+    world.opens(
+        &["people/other/.cargo/bin"],
+        &[("rustup", &["people/other/.cargo/bin", "people/other/.rustup"])],
+    );
+    let bundles = world.bundles(&["people/other/.cargo/bin"]);
+    let rustup = world.tree.path("people/other/.rustup");
+    assert_eq!(bundles[0].environment, [("RUSTUP_HOME".into(), rustup.into())]);
+}
