@@ -175,7 +175,7 @@ impl<'a> Finder<'a> {
         let known = self.layouts.iter().find(|(_, root)| path.starts_with(root));
         let (layout, root, base) = match known {
             Some((layout, root)) => (*layout, root.clone(), None),
-            None => implied(path)?,
+            None => implied(path).filter(|(_, _, base)| *base != self.home)?,
         };
         let base = base.as_deref();
         if !self.opened.insert(root.clone()) {
