@@ -35,6 +35,10 @@ impl Backend for Direct {
         &self.capabilities
     }
 
+    fn advice(&self, _: &SetupFailed) -> String {
+        String::new()
+    }
+
     /// Refuses every policy that asks for confinement (EXE-5).
     fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
         if request.policy.isolation == Isolation::Sandboxed {

@@ -34,6 +34,9 @@ pub trait Backend: Debug + Send + Sync {
     /// What it found out about this host when it was probed.
     fn capabilities(&self) -> &Capabilities;
 
+    /// How to get what a failed step of the set-up lacks; empty when there is nothing to say.
+    fn advice(&self, failed: &SetupFailed) -> String;
+
     /// Turns a policy into something that launches commands.
     ///
     /// # Errors

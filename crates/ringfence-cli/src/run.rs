@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use ringfence::blocking::{ExecutorSet, Process};
-use ringfence::{Outcome, RunError, Stdio};
+use ringfence::{Outcome, Probe, RunError, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
@@ -24,6 +24,7 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     let set: ExecutorSet = ringfence::ExecutorSet::builder(plan.profile.clone())
         .scratch_root(scratch::root()?)
         .max_executors(1)
+        .probe(Probe::AtFirstExecutor)
         .build()?
         .into();
     let done = run_in(&set, &plan, options, json);

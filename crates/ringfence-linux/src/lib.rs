@@ -22,7 +22,7 @@ mod zygote;
 use std::sync::Arc;
 
 use policy::{HostFacts, LinuxPolicy};
-use ringfence_backend::{Backend, Capabilities, CompileRequest, CompiledPolicy, Unavailable};
+use ringfence_backend::{Backend, Capabilities, CompileRequest, CompiledPolicy, SetupFailed, Unavailable};
 pub use ringfence_zygote::wire::Step;
 
 /// The namespace tier: user, mount, pid, network, IPC, UTS and cgroup namespaces with a private file view.
@@ -39,7 +39,21 @@ impl Linux {
     /// # Errors
     /// [`Unavailable::Probe`] with the step that failed.
     pub fn probe() -> Result<Self, Unavailable> {
-        probe::run()
+        let facts = probe::look();
+        match probe::rehearse(&facts) {
+            Ok(user_namespace) => Ok(Self::new(facts, Some(user_namespace))),
+            Err(failed) => Err(Unavailable::Probe { advice: probe::advice(&failed).to_owned(), failed }),
+        }
+    }
+
+    /// The backend without trying anything, for a caller whose first command is the trial.
+    #[must_use]
+    pub fn untried() -> Self {
+        Self::new(probe::look(), None)
+    }
+
+    fn new(facts: HostFacts, user_namespace: Option<bool>) -> Self {
+        Self { capabilities: probe::capabilities(&facts, user_namespace), facts, fault: None }
     }
 
     /// The same backend with one step of the set-up failing, to show that nothing half-confined ever runs.
@@ -54,6 +68,10 @@ impl Linux {
 impl Backend for Linux {
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn advice(&self, failed: &SetupFailed) -> String {
+        probe::advice(failed).to_owned()
     }
 
     fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {

@@ -39,7 +39,6 @@ const SOON: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug)]
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
-    pub(crate) user_namespace: bool,
     pub(crate) devices: Vec<Device>,
 }
 
@@ -173,9 +172,9 @@ impl LinuxPolicy {
     /// Hands a command to a spare.
     fn start(&self, message: &[u8], streams: &[Stream; 3]) -> Result<Process, LaunchError> {
         let start_in = |zygote: Arc<Zygote>| {
-            let started =
-                zygote.with_spare(|spare| send_command(&spare, message, streams).map(|()| spare))?;
-            started.map(|spare| Process::new(spare, Arc::clone(&zygote)))
+            let spare = zygote.take_spare()?;
+            send_command(&spare, message, streams)?;
+            Ok(Process::new(spare, zygote))
         };
         let zygote = self.fresh_zygote()?;
         match start_in(Arc::clone(&zygote)) {
@@ -303,10 +302,7 @@ fn derive(
 
 fn plan(policy: &Policy, facts: &HostFacts, view: &View, base: &Path, fault: Option<Step>) -> Plan {
     let uid = rustix::process::geteuid();
-    let mut flags = wire::CGROUP_NAMESPACE;
-    if facts.user_namespace {
-        flags |= wire::USER_NAMESPACE;
-    }
+    let mut flags = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
     if policy.network != Access::Allow {
         flags |= wire::NETWORK_NAMESPACE;
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 
-use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Unavailable, Watch};
+use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
 use ringfence_host::{observe, runtime};
 use ringfence_policy::Kind;
 use ringfence_zygote::command::{self, Command};
@@ -12,7 +12,6 @@ use ringfence_zygote::wire::{self, Step, ViewOp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::Linux;
 use crate::filter::{self, Architecture};
 use crate::policy::{HostFacts, send_command};
 use crate::process::Process;
@@ -27,37 +26,16 @@ const BASE: &str = "/etc";
 const NOWHERE: &str = "/ringfence-probe";
 const PATIENCE_SECONDS: i64 = 10;
 
-pub(crate) fn run() -> Result<Linux, Unavailable> {
-    let landlock = Landlock {
-        abi: ringfence_os::landlock::abi(),
-    };
-    let devices = runtime::devices();
-    let mut facts = HostFacts {
-        landlock,
-        user_namespace: true,
-        devices,
-    };
-    match rehearse(&facts) {
-        // Real capabilities do instead of a user namespace's.
-        Err(failed) if is_namespace_step(&failed) && rustix::process::geteuid().is_root() => {
-            facts.user_namespace = false;
-            rehearse(&facts).map_err(unavailable)?;
-        }
-        other => other.map_err(unavailable)?,
-    }
-    Ok(Linux {
-        capabilities: capabilities(&facts),
-        facts,
-        fault: None,
-    })
+/// What can be asked for without trying it.
+pub(crate) fn look() -> HostFacts {
+    let landlock = Landlock { abi: ringfence_os::landlock::abi() };
+    HostFacts { landlock, devices: runtime::devices() }
 }
 
-fn is_namespace_step(failed: &SetupFailed) -> bool {
-    failed.step == Step::Unshare.name() || failed.step == Step::IdMap.name()
-}
-
-fn rehearse(facts: &HostFacts) -> Result<(), SetupFailed> {
+/// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own.
+pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let zygote = std::sync::Arc::new(Zygote::start(&plan(facts)?)?);
+    let user_namespace = zygote.user_namespace;
     let null = || {
         File::options()
             .read(true)
@@ -67,11 +45,12 @@ fn rehearse(facts: &HostFacts) -> Result<(), SetupFailed> {
     };
     let null = || null().map_err(|_| crate::zygote::failed(Step::Session, Errno::NOENT));
     let (command, streams) = (nowhere()?, [null()?, null()?, null()?]);
-    let spare = zygote.with_spare(|spare| send_command(&spare, &command, &streams).map(|()| spare))??;
+    let spare = zygote.take_spare()?;
+    send_command(&spare, &command, &streams)?;
     let process = Process::new(spare, zygote);
     loop {
         match process.next_event() {
-            Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => return Ok(()),
+            Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => return Ok(user_namespace),
             Some(Event::SetupFailed(failed)) => return Err(failed),
             Some(Event::Ended(_)) => return Err(crate::zygote::failed(Step::Exec, Errno::PROTO)),
             Some(Event::Started) => {}
@@ -128,12 +107,7 @@ fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
         ..Operation::at(ViewOp::Bind, path(EVERYWHERE))
     };
     let root = rustix::process::geteuid();
-    let mut flags = wire::NETWORK_NAMESPACE | wire::CGROUP_NAMESPACE;
-    flags |= if facts.user_namespace {
-        wire::USER_NAMESPACE
-    } else {
-        0
-    };
+    let mut flags = wire::USER_NAMESPACE | wire::NETWORK_NAMESPACE | wire::CGROUP_NAMESPACE;
     flags |= if root.is_root() { wire::READ_ONLY_PROC } else { 0 };
     let read = facts
         .landlock
@@ -165,14 +139,8 @@ fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
     })
 }
 
-fn unavailable(failed: SetupFailed) -> Unavailable {
-    Unavailable::Probe {
-        advice: advice(&failed).to_owned(),
-        failed,
-    }
-}
-
-fn advice(failed: &SetupFailed) -> &'static str {
+/// How to get what a failed step lacks.
+pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
     let step = |step: Step| failed.step == step.name();
     if step(Step::Unshare) || step(Step::IdMap) || step(Step::Loopback) || step(Step::Root) {
         "ringfence needs unprivileged user namespaces: set user.max_user_namespaces above 0 and \
@@ -189,7 +157,8 @@ fn advice(failed: &SetupFailed) -> &'static str {
     }
 }
 
-fn capabilities(facts: &HostFacts) -> Capabilities {
+/// The facts in words; `user_namespace` is `None` when nothing has been tried yet.
+pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> Capabilities {
     let present = |name, text: String| Fact {
         name,
         state: FactState::Present(text),
@@ -201,14 +170,12 @@ fn capabilities(facts: &HostFacts) -> Capabilities {
         advice: advice.to_owned(),
     };
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let user = if facts.user_namespace {
-        present("user namespaces", "used".to_owned())
-    } else {
-        absent(
-            "user namespaces",
-            "not available; the caller's own capabilities are used instead",
-            "",
-        )
+    let user = match user_namespace {
+        Some(true) => present("user namespaces", "used".to_owned()),
+        Some(false) => {
+            absent("user namespaces", "not available; the caller's own capabilities are used instead", "")
+        }
+        None => present("user namespaces", "not tried yet".to_owned()),
     };
     let landlock = match facts.landlock.abi {
         Some(abi) => present("Landlock", format!("ABI {abi}")),

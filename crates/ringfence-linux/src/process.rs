@@ -18,7 +18,7 @@ pub(crate) struct Process {
     spare: Spare,
     progress: Mutex<Progress>,
     /// A zygote lives as long as anything it started.
-    _zygote: Arc<Zygote>,
+    zygote: Arc<Zygote>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Process {
         Self {
             spare,
             progress: Mutex::new(Progress::Starting),
-            _zygote: zygote,
+            zygote,
         }
     }
 
@@ -120,6 +120,7 @@ impl Containment for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
+        self.zygote.make_ready();
     }
 }
 

@@ -4,12 +4,13 @@ use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence_backend::SetupFailed;
 use ringfence_os::spawn;
 use ringfence_zygote::IMAGE;
 use ringfence_zygote::plan::Plan;
-use ringfence_zygote::wire::{FAILURE_TAG, Failure, READY_TAG, Step};
+use ringfence_zygote::wire::{FAILURE_TAG, Failure, READY_TAG, Step, USER_NAMESPACE};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::net::{
@@ -21,7 +22,11 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 /// A running zygote; dropping it ends every process of its executor.
 #[derive(Debug)]
 pub(crate) struct Zygote {
+    /// Whether it has a user namespace of its own.
+    pub(crate) user_namespace: bool,
     control: OwnedFd,
+    /// Spares that have been asked for and not been taken.
+    coming: AtomicUsize,
     /// Process 1 of the executor's pid namespace.
     pidfd: OwnedFd,
 }
@@ -36,7 +41,20 @@ pub(crate) struct Spare {
 
 impl Zygote {
     /// Starts a zygote and waits until its view stands; one spare is in the making when this returns.
+    ///
+    /// Where user namespaces can't be had, a caller with user id 0 has real capabilities that do instead.
     pub(crate) fn start(plan: &Plan) -> Result<Self, SetupFailed> {
+        match Self::start_once(plan) {
+            Err(failed) if is_namespace_step(&failed) && rustix::process::geteuid().is_root() => {
+                let flags = plan.flags & !USER_NAMESPACE;
+                Self::start_once(&Plan { flags, ..plan.clone() }).map_err(|_| failed)
+            }
+            started => started,
+        }
+    }
+
+    fn start_once(plan: &Plan) -> Result<Self, SetupFailed> {
+        let user_namespace = plan.flags & USER_NAMESPACE != 0;
         let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
         let plan = sealed_file("ringfence-plan", &bytes).map_err(|error| failed(Step::Plan, error))?;
         let host = rustix::process::getpid();
@@ -54,33 +72,31 @@ impl Zygote {
         // Two messages: the pidfd of process 1, then the word that the view stands.
         let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
         let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
-        let zygote = Self {
-            control,
-            pidfd: pidfd?,
-        };
+        let zygote = Self { user_namespace, control, coming: AtomicUsize::new(1), pidfd: pidfd? };
         reaped?;
         receive(zygote.control.as_fd())?;
         Ok(zygote)
     }
 
-    /// Takes the spare that is in the making, uses it, and only then has the next one made, so that the work on
-    /// that one does not delay this one. Any number of threads may do so at once: each takes one spare and asks
-    /// for one, whosever it will be.
-    pub(crate) fn with_spare<R>(&self, used: impl FnOnce(Spare) -> R) -> Result<R, SetupFailed> {
-        let used = self.take_spare().map(used);
-        // A zygote that has ended meanwhile is noticed by whoever takes the next spare.
-        let _ = request_spare(&self.control);
-        used
-    }
-
-    fn take_spare(&self) -> Result<Spare, SetupFailed> {
+    /// Takes a spare: the one that is there or in the making, else a new one. Any number of threads may do so at
+    /// once.
+    pub(crate) fn take_spare(&self) -> Result<Spare, SetupFailed> {
+        let taken = self.coming.fetch_update(Ordering::AcqRel, Ordering::Acquire, |coming| coming.checked_sub(1));
+        if taken.is_err() {
+            request_spare(&self.control)?;
+        }
         let fds = receive(self.control.as_fd())?;
         let [command, reports, pidfd] = <[OwnedFd; 3]>::try_from(fds).map_err(|_| protocol())?;
-        Ok(Spare {
-            command,
-            reports,
-            pidfd,
-        })
+        Ok(Spare { command, reports, pidfd })
+    }
+
+    /// Has a spare made for the next command, unless one is there. Called when a command has ended, so that the
+    /// work does not compete with it.
+    pub(crate) fn make_ready(&self) {
+        if self.coming.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            // A zygote that has ended is noticed by whoever takes the next spare.
+            let _ = request_spare(&self.control);
+        }
     }
 }
 
@@ -92,6 +108,10 @@ impl Drop for Zygote {
             tracing::warn!(%error, "the zygote could not be reaped");
         }
     }
+}
+
+fn is_namespace_step(failed: &SetupFailed) -> bool {
+    failed.step == Step::Unshare.name() || failed.step == Step::IdMap.name()
 }
 
 /// Whether a failure only says that the zygote has ended.

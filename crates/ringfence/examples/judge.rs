@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         workspace: directory,
         workspace_access: Verdict::READ_ONLY,
         command: Access::Allow,
-        // Without these the set is not built, and the error lists what is missing.
+        // Without these there is no executor, and the error lists what is missing.
         require: Guarantees::READ_BOUNDARY | Guarantees::WRITE_BOUNDARY | Guarantees::NETWORK_BOUNDARY,
         ..ProfileConfig::default()
     };

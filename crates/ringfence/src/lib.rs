@@ -61,7 +61,7 @@ pub use process::Process;
 pub use set::{CloseReport, ExecutorSet, ExecutorSetBuilder, Runtime};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
-pub use platform::capabilities;
+pub use platform::{Probe, capabilities};
 pub use ringfence_backend::{
     Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Unavailable,
 };

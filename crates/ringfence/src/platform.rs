@@ -6,11 +6,23 @@ use ringfence_backend::direct::Direct;
 use ringfence_backend::{Backend, Capabilities, Unavailable};
 use ringfence_policy::Isolation;
 
+/// When a set finds out whether this host can confine commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Probe {
+    /// When it is built, by running the real set-up once.
+    #[default]
+    AtBuild,
+    /// When its first executor is made: that executor's own set-up is the trial. Cheaper for a set with one
+    /// executor.
+    AtFirstExecutor,
+}
+
 /// The backend for a profile of this isolation; chosen once per set (SET-6).
-pub(crate) fn select(isolation: Isolation) -> Result<Arc<dyn Backend>, Unavailable> {
+pub(crate) fn select(isolation: Isolation, probe: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
     match isolation {
         Isolation::Unconfined => Ok(Arc::new(Direct::default())),
-        Isolation::Sandboxed => confining(),
+        Isolation::Sandboxed => confining(probe),
     }
 }
 
@@ -19,16 +31,19 @@ pub(crate) fn select(isolation: Isolation) -> Result<Arc<dyn Backend>, Unavailab
 /// # Errors
 /// [`Unavailable`] with the step that failed and how to get what is missing.
 pub fn capabilities() -> Result<Capabilities, Unavailable> {
-    Ok(confining()?.capabilities().clone())
+    Ok(confining(Probe::AtBuild)?.capabilities().clone())
 }
 
 #[cfg(target_os = "linux")]
-fn confining() -> Result<Arc<dyn Backend>, Unavailable> {
-    Ok(Arc::new(ringfence_linux::Linux::probe()?))
+fn confining(probe: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
+    Ok(Arc::new(match probe {
+        Probe::AtBuild => ringfence_linux::Linux::probe()?,
+        Probe::AtFirstExecutor => ringfence_linux::Linux::untried(),
+    }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn confining() -> Result<Arc<dyn Backend>, Unavailable> {
+fn confining(_: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
     Err(Unavailable::NoBackend {
         why: format!(
             "this version of ringfence confines commands on Linux only, not on {}",

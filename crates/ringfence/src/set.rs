@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ringfence_backend::{Backend, CompileRequest, Unavailable};
+use ringfence_backend::{Backend, CompileRequest, LaunchError, Unavailable};
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, RuntimeAccess};
 use ringfence_policy::{
@@ -18,7 +18,7 @@ use crate::environment;
 use crate::error::{BuildError, ExecutorError};
 use crate::executor::{Executor, Inner};
 use crate::lifecycle::Lifecycle;
-use crate::platform;
+use crate::platform::{self, Probe};
 use crate::scratch::{OwnedDirectory, make_private};
 use crate::supervisor::Supervisor;
 
@@ -47,6 +47,7 @@ pub(crate) struct Shared {
     pub(crate) lifecycle: Arc<Lifecycle>,
     pub(crate) supervisor: Supervisor,
     backend: Arc<dyn Backend>,
+    probe: Probe,
     max_executors: usize,
     grant_ttl: Duration,
     private_bytes: u64,
@@ -72,6 +73,7 @@ pub struct ExecutorSetBuilder {
     grant_ttl: Option<Duration>,
     private_bytes: u64,
     runtime: Runtime,
+    probe: Probe,
     environment: Option<BTreeMap<OsString, OsString>>,
 }
 
@@ -120,6 +122,12 @@ impl ExecutorSetBuilder {
         self
     }
 
+    /// Sets when the set finds out whether this host can confine commands. Default: [`Probe::AtBuild`].
+    pub const fn probe(mut self, probe: Probe) -> Self {
+        self.probe = probe;
+        self
+    }
+
     /// Sets the environment from which the allowed variables are inherited. Default: this process's, as it is
     /// when [`ExecutorSetBuilder::build`] is called.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
@@ -152,7 +160,7 @@ impl ExecutorSetBuilder {
         if root.kind != Kind::Directory {
             return Err(scratch_error("is not an existing directory".to_owned()));
         }
-        let backend = platform::select(self.profile.isolation())?;
+        let backend = platform::select(self.profile.isolation(), self.probe)?;
         let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
         let supervisor = Supervisor::start().map_err(|error| scratch_error(error.to_string()))?;
         let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
@@ -162,6 +170,7 @@ impl ExecutorSetBuilder {
             lifecycle: Arc::default(),
             supervisor,
             backend,
+            probe: self.probe,
             max_executors: self.max_executors,
             grant_ttl: self.grant_ttl.unwrap_or(DEFAULT_GRANT_TTL),
             private_bytes: self.private_bytes,
@@ -214,6 +223,7 @@ impl ExecutorSet {
             grant_ttl: None,
             private_bytes: DEFAULT_PRIVATE_BYTES,
             runtime: Runtime::default(),
+            probe: Probe::default(),
             environment: None,
         }
     }
@@ -372,6 +382,9 @@ impl Shared {
             private_bytes: self.private_bytes,
         };
         let compiled = self.backend.compile(request)?;
+        if self.probe == Probe::AtFirstExecutor {
+            compiled.warm_up().map_err(|error| self.untrue(error))?;
+        }
         Ok(Executor::new(Inner {
             shared: Arc::clone(self),
             compiled,
@@ -379,6 +392,16 @@ impl Shared {
             home: isolated.then(|| directories.home.clone()),
             temporary: directories.temporary.clone(),
         }))
+    }
+
+    /// A trial that failed: the host can't confine commands after all.
+    fn untrue(&self, error: LaunchError) -> Unavailable {
+        match error {
+            LaunchError::Setup(failed) => {
+                Unavailable::Probe { advice: self.backend.advice(&failed), failed }
+            }
+            other => Unavailable::Path { path: self.owned_path.clone(), why: other.to_string() },
+        }
     }
 
     /// The environment of an executor's commands: allowed variables, what its toolchains need, private

@@ -1,0 +1,125 @@
+//! What `ringfence` says when it can't do what was asked: one line on standard error that names the option or
+//! field and the value, then, set off by a blank line, how to fix it. Nothing runs and standard output is empty.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use support::{Done, Place};
+
+/// Arguments before `-- touch ran`, what the first line names, and what the rest suggests.
+const CASES: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["--timeout", "10x"],
+        &["--timeout", "10x", "`x` is no unit"],
+        "ms, s, m or h",
+    ),
+    (&["--timeout", "soon"], &["--timeout", "soon", "no number"], "30s"),
+    (&["--timeout", "0s"], &["--timeout", "0s"], "longer than 0"),
+    (&["--net", "perhaps"], &["--net", "perhaps"], "deny, allow"),
+    (&["--host-read", "some"], &["--host-read", "some"], "deny, allow"),
+    (&["--no-such-option"], &["--no-such-option"], "--help"),
+    (
+        &["--workspace", "/no/such/place"],
+        &["workspace", "/no/such/place", "does not exist"],
+        "create it",
+    ),
+    (
+        &["--workspace", "/etc/passwd"],
+        &["workspace", "/etc/passwd"],
+        "directory",
+    ),
+    (
+        &["--rw", "/no/such/place"],
+        &["--rw", "/no/such/place", "does not exist"],
+        "create it",
+    ),
+    (
+        &["--ro", "/no/such/place"],
+        &["--ro", "/no/such/place", "does not exist"],
+        "create it",
+    ),
+    (
+        &["--json-report", "/no/such/report"],
+        &["--json-report", "/no/such/report"],
+        "can write",
+    ),
+];
+
+/// Checks the shape of a message and what its parts contain.
+#[track_caller]
+fn check(done: &Done, named: &[&str], fix: &str) {
+    assert_eq!((done.status, done.stdout.as_str()), (125, ""), "{done:?}");
+    let mut lines = done.stderr.lines();
+    let first = lines.next().unwrap_or_default();
+    assert!(
+        first.starts_with("ringfence: ") || first.starts_with("error: "),
+        "{done:?}"
+    );
+    for part in named {
+        assert!(
+            first.contains(part),
+            "{part:?} is not in the first line: {done:?}"
+        );
+    }
+    assert!(done.stderr.contains(fix), "{fix:?} is missing: {done:?}");
+    let blank_after_first = lines.next().is_none_or(str::is_empty);
+    assert!(
+        blank_after_first || first.starts_with("error: "),
+        "more than one line: {done:?}"
+    );
+}
+
+#[test]
+fn a_wrong_option_is_named_with_its_fix() {
+    let place = Place::new();
+    for (options, named, fix) in CASES {
+        let done = place.ringfence([&["run"], *options, &["--", "touch", "ran"]].concat());
+        check(&done, named, fix);
+        assert!(!place.file("ran").exists(), "{options:?} ran the command");
+    }
+}
+
+#[test]
+fn a_temporary_directory_that_is_missing_is_named() {
+    let place = Place::new();
+    let command = &mut place.command(["run", "--", "touch", "ran"]);
+    let child = command.env("TMPDIR", "/no/such/place").spawn().unwrap();
+    check(&place.finish(child), &["/no/such/place"], "TMPDIR");
+}
+
+/// The scratch directory must not be one that somebody else made or can enter.
+#[test]
+fn a_scratch_directory_that_others_can_enter_is_refused() {
+    let place = Place::new();
+    let shared = tempfile::tempdir().unwrap();
+    let own = shared
+        .path()
+        .join(format!("ringfence-{}", rustix::process::geteuid().as_raw()));
+    fs::create_dir(&own).unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    let command = &mut place.command(["run", "--", "touch", "ran"]);
+    let child = command.env("TMPDIR", shared.path()).spawn().unwrap();
+    check(
+        &place.finish(child),
+        &[own.to_str().unwrap(), "only you"],
+        "TMPDIR",
+    );
+    assert!(!place.file("ran").exists());
+}
+
+/// The name as it was typed, not a guess at where it might have been.
+#[test]
+fn a_program_that_is_nowhere_in_path_is_named_as_typed() {
+    let done = Place::new().ringfence(["run", "--", "no-such-program"]);
+    assert_eq!(done.stderr.lines().count(), 1, "{done:?}");
+    assert!(done.stderr.starts_with("ringfence: "), "{done:?}");
+    assert!(done.stderr.contains("no-such-program"), "{done:?}");
+    assert!(
+        !done.stderr.contains("/no-such-program"),
+        "a path nobody gave: {done:?}"
+    );
+}

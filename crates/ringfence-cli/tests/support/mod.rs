@@ -1,0 +1,147 @@
+//! What the tests of the command have in common: a place to run it in, and what it answered.
+//!
+//! Every run that a [`Place`] waits for also proves that nothing is left in the scratch root.
+
+#![allow(dead_code, reason = "each test binary uses its part")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+pub(crate) const RINGFENCE: &str = env!("CARGO_BIN_EXE_ringfence");
+
+/// Whether every one of these commands succeeds here; a visible skip of the test if one doesn't.
+pub(crate) fn installed(test: &str, commands: &[&[&str]]) -> bool {
+    let runs = |command: &&[&str]| {
+        let mut probe = Command::new(command[0]);
+        probe.args(&command[1..]).stdin(Stdio::null());
+        probe.stdout(Stdio::null()).stderr(Stdio::null());
+        probe.status().is_ok_and(|status| status.success())
+    };
+    let all = commands.iter().all(runs);
+    if !all {
+        // Not by `eprintln!`, which the test harness hides for tests that pass.
+        writeln!(std::io::stderr(), "SKIP {test}: not installed").expect("standard error");
+    }
+    all
+}
+
+/// A workspace, and a scratch root of its own (`TMPDIR`).
+#[derive(Debug)]
+pub(crate) struct Place {
+    workspace: TempDir,
+    scratch: TempDir,
+}
+
+/// What one run answered.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Done {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let directory = || tempfile::tempdir().expect("a temporary directory");
+        Self {
+            workspace: directory(),
+            scratch: directory(),
+        }
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        self.workspace.path()
+    }
+
+    /// A file of the workspace.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.workspace().join(name)
+    }
+
+    /// The command `ringfence` with these arguments, in the workspace, without input.
+    pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = self.unconfined(RINGFENCE);
+        command.args(arguments);
+        command
+    }
+
+    /// Another program in the same surroundings.
+    pub(crate) fn unconfined(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(self.workspace())
+            .env("TMPDIR", self.scratch.path())
+            .env("PWD", self.workspace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs `ringfence` with these arguments to its end.
+    pub(crate) fn ringfence<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Done {
+        self.finish(self.command(arguments).spawn().expect("ringfence starts"))
+    }
+
+    /// Runs a script confined, by `sh -c`, after these options.
+    pub(crate) fn sh(&self, options: &[&str], script: &str) -> Done {
+        self.ringfence([&["run"], options, &["--", "sh", "-c", script]].concat())
+    }
+
+    /// Waits for a started `ringfence`.
+    pub(crate) fn finish(&self, child: Child) -> Done {
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = child.wait_with_output().expect("ringfence ends");
+        let done = Done {
+            status: status
+                .code()
+                .unwrap_or_else(|| -status.signal().expect("an ending")),
+            stdout: String::from_utf8_lossy(&stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        };
+        let left = self.leftovers();
+        assert!(left.is_empty(), "{left:?} is left after {done:?}");
+        done
+    }
+
+    /// Everything in the scratch root but the empty directory that each user has in it.
+    fn leftovers(&self) -> Vec<PathBuf> {
+        let inside = |directory: &Path| -> Vec<PathBuf> {
+            let entries = fs::read_dir(directory).expect("a readable directory");
+            entries.map(|entry| entry.expect("an entry").path()).collect()
+        };
+        let of_users = inside(self.scratch.path());
+        of_users
+            .into_iter()
+            .flat_map(|path| {
+                let name = path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                match name.strip_prefix("ringfence-") {
+                    Some(user) if user.parse::<u32>().is_ok() => inside(&path),
+                    _ => vec![path],
+                }
+            })
+            .collect()
+    }
+}
+
+impl Done {
+    /// Panics with everything that was said unless the command succeeded.
+    #[track_caller]
+    pub(crate) fn succeeded(self) -> Self {
+        assert_eq!(self.status, 0, "{self:#?}");
+        self
+    }
+}
