@@ -63,7 +63,7 @@ impl Unavailable {
             Self::NoBackend { advice, .. } | Self::Probe { advice, .. } => advice.clone(),
             Self::Guarantees { entries, .. } => entries
                 .iter()
-                .map(|entry| format!("{}: {:?}", entry.obligation, entry.discharge))
+                .map(|entry| format!("{}: {}", entry.obligation, entry.discharge))
                 .collect::<Vec<_>>()
                 .join("; "),
             Self::Path { .. } => String::new(),

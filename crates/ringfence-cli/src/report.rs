@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use ringfence::{Access, Discharge, Ending, Executor, Outcome, RunError, Verdict};
+use ringfence::{Access, Ending, Executor, Outcome, RunError, Verdict};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -111,22 +111,7 @@ pub(crate) fn summary(executor: &Executor) -> String {
         executor.guarantees()
     );
     for entry in executor.report().entries() {
-        let detail = match &entry.discharge {
-            Discharge::Enforced { mechanism } => mechanism
-                .iter()
-                .map(|mechanism| format!("{mechanism:?}"))
-                .collect::<Vec<_>>()
-                .join(", "),
-            Discharge::Narrowed { what } | Discharge::HostArtefact { what } => what.clone(),
-            Discharge::Unenforced { why } => why.clone(),
-            _ => String::new(),
-        };
-        let _ = writeln!(
-            text,
-            "{}: {}: {detail}",
-            entry.discharge.status(),
-            entry.obligation
-        );
+        let _ = writeln!(text, "{}: {}", entry.obligation, entry.discharge);
     }
     text
 }

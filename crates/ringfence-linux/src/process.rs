@@ -17,8 +17,8 @@ use crate::zygote::{Spare, Zygote, decode_failure, tag};
 pub(crate) struct Process {
     spare: Spare,
     progress: Mutex<Progress>,
-    /// A zygote lives as long as anything it started.
-    zygote: Arc<Zygote>,
+    /// A zygote lives as long as anything it started, and no longer: handles may outlive their command.
+    zygote: Mutex<Option<Arc<Zygote>>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Process {
         Self {
             spare,
             progress: Mutex::new(Progress::Starting),
-            zygote,
+            zygote: Mutex::new(Some(zygote)),
         }
     }
 
@@ -46,6 +46,27 @@ impl Process {
             // Every copy of the other end is closed by execve(2), or by death; the report tells which.
             Received::Closed => Some(Event::Started),
             Received::Message(message) => Some(failure(&message)),
+        }
+    }
+
+    fn advance(&self, progress: &mut Progress) -> Option<Event> {
+        if *progress == Progress::Starting
+            && let Some(event) = self.start_event()
+        {
+            *progress = if event == Event::Started { Progress::Running } else { Progress::Over };
+            return Some(event);
+        }
+        if *progress == Progress::Over {
+            return None;
+        }
+        self.end_event(progress)
+    }
+
+    /// The command is over: the zygote can prepare for the next one.
+    fn let_zygote_go(&self) {
+        let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(zygote) = zygote {
+            zygote.make_ready();
         }
     }
 
@@ -83,20 +104,11 @@ impl Containment for Process {
 
     fn next_event(&self) -> Option<Event> {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        if *progress == Progress::Starting
-            && let Some(event) = self.start_event()
-        {
-            *progress = if event == Event::Started {
-                Progress::Running
-            } else {
-                Progress::Over
-            };
-            return Some(event);
-        }
+        let event = self.advance(&mut progress);
         if *progress == Progress::Over {
-            return None;
+            self.let_zygote_go();
         }
-        self.end_event(&mut progress)
+        event
     }
 
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {
@@ -120,7 +132,7 @@ impl Containment for Process {
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        self.zygote.make_ready();
+        self.let_zygote_go();
     }
 }
 

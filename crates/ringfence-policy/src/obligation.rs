@@ -131,8 +131,6 @@ pub enum Mechanism {
     },
     /// A system call filter.
     Seccomp,
-    /// A decision made outside the command, on its behalf.
-    Broker,
     /// A private user namespace.
     UserNamespace,
     /// A private process id namespace.
@@ -163,6 +161,30 @@ pub enum Mechanism {
     HostWatch,
 }
 
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MountView => "the mount view",
+            Self::Landlock { abi } => return write!(f, "Landlock ABI {abi}"),
+            Self::Seccomp => "the system-call filter",
+            Self::UserNamespace => "a user namespace",
+            Self::PidNamespace => "a pid namespace",
+            Self::NetworkNamespace => "a network namespace",
+            Self::IpcNamespace => "an IPC namespace",
+            Self::UtsNamespace => "a UTS namespace",
+            Self::CgroupNamespace => "a cgroup namespace",
+            Self::Session => "a session of its own",
+            Self::Capabilities => "empty capability sets",
+            Self::NoNewPrivileges => "no_new_privs",
+            Self::DescriptorTable => "a descriptor table built from a list",
+            Self::EnvironmentAllowlist => "the environment's allowlist",
+            Self::Rlimit => "resource limits",
+            Self::Cgroup => "a control group",
+            Self::HostWatch => "a watch on the host process",
+        })
+    }
+}
+
 /// How a backend answers an obligation; the set is closed, so that no reader can overlook an answer (PRO-75).
 ///
 /// Anything wider than asked is not an answer but an error of the backend's compiler.
@@ -191,6 +213,21 @@ pub enum Discharge {
     },
     /// There is nothing to enforce.
     Vacuous,
+}
+
+impl fmt::Display for Discharge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.status())?;
+        match self {
+            Self::Enforced { mechanism } => {
+                let names: Vec<String> = mechanism.iter().map(Mechanism::to_string).collect();
+                write!(f, " by {}", names.join(", "))
+            }
+            Self::Narrowed { what } | Self::HostArtefact { what } => write!(f, ": {what}"),
+            Self::Unenforced { why } => write!(f, ": {why}"),
+            Self::Vacuous => Ok(()),
+        }
+    }
 }
 
 impl Discharge {

@@ -60,11 +60,13 @@ impl Lifecycle {
         self.lock().closing
     }
 
-    /// Stops admission and asks everything admitted to end.
-    pub(crate) fn begin_closing(&self) {
+    /// Stops admission and asks everything admitted to end; `false` when somebody else has done so before.
+    pub(crate) fn begin_closing(&self) -> bool {
         let closables: Vec<Arc<dyn Closable>> = {
             let mut state = self.lock();
-            state.closing = true;
+            if std::mem::replace(&mut state.closing, true) {
+                return false;
+            }
             state
                 .leases
                 .values()
@@ -73,6 +75,7 @@ impl Lifecycle {
                 .collect()
         };
         closables.iter().for_each(|closable| closable.close_for_owner());
+        true
     }
 
     /// Blocks until no lease is left.
@@ -134,7 +137,7 @@ mod tests {
         let lifecycle = Arc::new(Lifecycle::default());
         let (lease, flag) = (lifecycle.admit().unwrap(), Arc::new(Flag::default()));
         lease.attach(&flag);
-        lifecycle.begin_closing();
+        assert!(lifecycle.begin_closing() && !lifecycle.begin_closing());
         assert!(flag.0.load(Ordering::SeqCst));
         assert!(lifecycle.admit().is_none());
         drop(lease);

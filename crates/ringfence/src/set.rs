@@ -258,8 +258,7 @@ impl ExecutorSet {
     #[must_use = "the report says whether everything was cleaned up"]
     pub fn close(&self) -> impl Future<Output = CloseReport> + Send + 'static {
         let shared = Arc::clone(&self.owner.shared);
-        if !shared.lifecycle.is_closing() {
-            shared.lifecycle.begin_closing();
+        if shared.lifecycle.begin_closing() {
             let closing = Arc::clone(&shared);
             // Waiting for processes and removing files block, which no caller's runtime should.
             if let Err(error) = std::thread::Builder::new().spawn(move || closing.finish_closing()) {
@@ -273,12 +272,10 @@ impl ExecutorSet {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        if self.shared.lifecycle.is_closing() {
-            return;
+        if self.shared.lifecycle.begin_closing() {
+            tracing::warn!(path = %self.shared.owned_path.display(), "an executor set was dropped without close");
+            self.shared.finish_closing();
         }
-        tracing::warn!(path = %self.shared.owned_path.display(), "an executor set was dropped without close");
-        self.shared.lifecycle.begin_closing();
-        self.shared.finish_closing();
     }
 }
 
