@@ -2,6 +2,7 @@
 //! opposite: what one option refuses, another lets through.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 mod support;
 

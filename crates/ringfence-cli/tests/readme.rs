@@ -2,6 +2,7 @@
 //! `examples/readme.rs` of the library, which is compiled with the tests.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::expect_used, reason = "a test that can't go on fails")]
 
 mod support;
 

@@ -1,6 +1,7 @@
 //! INT, TERM and HUP sent to `ringfence` reach the confined command, which decides what they do.
 
 #![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 mod support;
 

@@ -42,7 +42,10 @@ impl Linux {
         let facts = probe::look();
         match probe::rehearse(&facts) {
             Ok(user_namespace) => Ok(Self::new(facts, Some(user_namespace))),
-            Err(failed) => Err(Unavailable::Probe { advice: probe::advice(&failed).to_owned(), failed }),
+            Err(failed) => Err(Unavailable::Probe {
+                advice: probe::advice(&failed).to_owned(),
+                failed,
+            }),
         }
     }
 
@@ -53,7 +56,11 @@ impl Linux {
     }
 
     fn new(facts: HostFacts, user_namespace: Option<bool>) -> Self {
-        Self { capabilities: probe::capabilities(&facts, user_namespace), facts, fault: None }
+        Self {
+            capabilities: probe::capabilities(&facts, user_namespace),
+            facts,
+            fault: None,
+        }
     }
 
     /// The same backend with one step of the set-up failing, to show that nothing half-confined ever runs.

@@ -28,8 +28,13 @@ const PATIENCE_SECONDS: i64 = 10;
 
 /// What can be asked for without trying it.
 pub(crate) fn look() -> HostFacts {
-    let landlock = Landlock { abi: ringfence_os::landlock::abi() };
-    HostFacts { landlock, devices: runtime::devices() }
+    let landlock = Landlock {
+        abi: ringfence_os::landlock::abi(),
+    };
+    HostFacts {
+        landlock,
+        devices: runtime::devices(),
+    }
 }
 
 /// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own.
@@ -50,7 +55,9 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let process = Process::new(spare, zygote);
     loop {
         match process.next_event() {
-            Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => return Ok(user_namespace),
+            Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => {
+                return Ok(user_namespace);
+            }
             Some(Event::SetupFailed(failed)) => return Err(failed),
             Some(Event::Ended(_)) => return Err(crate::zygote::failed(Step::Exec, Errno::PROTO)),
             Some(Event::Started) => {}
@@ -172,9 +179,11 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
     let release = rustix::system::uname().release().to_string_lossy().into_owned();
     let user = match user_namespace {
         Some(true) => present("user namespaces", "used".to_owned()),
-        Some(false) => {
-            absent("user namespaces", "not available; the caller's own capabilities are used instead", "")
-        }
+        Some(false) => absent(
+            "user namespaces",
+            "not available; the caller's own capabilities are used instead",
+            "",
+        ),
         None => present("user namespaces", "not tried yet".to_owned()),
     };
     let landlock = match facts.landlock.abi {

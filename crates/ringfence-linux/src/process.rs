@@ -53,7 +53,11 @@ impl Process {
         if *progress == Progress::Starting
             && let Some(event) = self.start_event()
         {
-            *progress = if event == Event::Started { Progress::Running } else { Progress::Over };
+            *progress = if event == Event::Started {
+                Progress::Running
+            } else {
+                Progress::Over
+            };
             return Some(event);
         }
         if *progress == Progress::Over {

@@ -49,4 +49,18 @@ impl Seen {
     pub(crate) fn is_unchanged(&self, other: &Self) -> bool {
         self.is_same_object(other) && (self.size, self.changed) == (other.size, other.changed)
     }
+
+    /// An object of the given kind, for tests.
+    #[cfg(test)]
+    pub(crate) const fn fake(kind: Kind) -> Self {
+        let is_regular = matches!(kind, Kind::File);
+        Self {
+            kind,
+            device: 1,
+            inode: 1,
+            size: 1,
+            is_regular,
+            changed: (0, 0),
+        }
+    }
 }

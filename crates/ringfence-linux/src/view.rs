@@ -620,3 +620,7 @@ fn enclosing_read(tree: &RegionTree, path: &Path) -> Access {
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
+
+#[cfg(test)]
+#[path = "view_tests.rs"]
+mod tests;

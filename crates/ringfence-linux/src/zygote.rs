@@ -47,7 +47,11 @@ impl Zygote {
         match Self::start_once(plan) {
             Err(failed) if is_namespace_step(&failed) && rustix::process::geteuid().is_root() => {
                 let flags = plan.flags & !USER_NAMESPACE;
-                Self::start_once(&Plan { flags, ..plan.clone() }).map_err(|_| failed)
+                Self::start_once(&Plan {
+                    flags,
+                    ..plan.clone()
+                })
+                .map_err(|_| failed)
             }
             started => started,
         }
@@ -72,7 +76,12 @@ impl Zygote {
         // Two messages: the pidfd of process 1, then the word that the view stands.
         let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
         let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
-        let zygote = Self { user_namespace, control, coming: AtomicUsize::new(1), pidfd: pidfd? };
+        let zygote = Self {
+            user_namespace,
+            control,
+            coming: AtomicUsize::new(1),
+            pidfd: pidfd?,
+        };
         reaped?;
         receive(zygote.control.as_fd())?;
         Ok(zygote)
@@ -81,19 +90,31 @@ impl Zygote {
     /// Takes a spare: the one that is there or in the making, else a new one. Any number of threads may do so at
     /// once.
     pub(crate) fn take_spare(&self) -> Result<Spare, SetupFailed> {
-        let taken = self.coming.fetch_update(Ordering::AcqRel, Ordering::Acquire, |coming| coming.checked_sub(1));
+        let taken = self
+            .coming
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, |coming| {
+                coming.checked_sub(1)
+            });
         if taken.is_err() {
             request_spare(&self.control)?;
         }
         let fds = receive(self.control.as_fd())?;
         let [command, reports, pidfd] = <[OwnedFd; 3]>::try_from(fds).map_err(|_| protocol())?;
-        Ok(Spare { command, reports, pidfd })
+        Ok(Spare {
+            command,
+            reports,
+            pidfd,
+        })
     }
 
     /// Has a spare made for the next command, unless one is there. Called when a command has ended, so that the
     /// work does not compete with it.
     pub(crate) fn make_ready(&self) {
-        if self.coming.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+        if self
+            .coming
+            .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
+            .is_ok()
+        {
             // A zygote that has ended is noticed by whoever takes the next spare.
             let _ = request_spare(&self.control);
         }

@@ -2,7 +2,12 @@
 //! step, the errno and the path (issue of half-confined targets: LIN-43, EXE-59).
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails says so by panicking"
+)]
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

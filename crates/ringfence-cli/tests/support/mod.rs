@@ -3,6 +3,7 @@
 //! Every run that a [`Place`] waits for also proves that nothing is left in the scratch root.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
+#![allow(clippy::expect_used, reason = "a test that can't go on fails")]
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,0 +1,267 @@
+//! The operations of a view, interpreted, agree with the region tree at every path.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use ringfence_policy::{Access, Axis, Kind, RegionTree, Rule, Source, Verdict};
+use ringfence_zygote::plan::Operation;
+use ringfence_zygote::wire::{ATTR_NOEXEC, ATTR_RDONLY, ViewOp};
+
+use super::*;
+
+const LANDLOCK: Landlock = Landlock { abi: Some(7) };
+
+/// A host on which every path is a directory, but those that end in `f` are files.
+fn directories(path: &Path) -> std::io::Result<Option<Seen>> {
+    let is_file = path.as_os_str().as_encoded_bytes().ends_with(b"f");
+    Ok(Some(Seen::fake(if is_file {
+        Kind::File
+    } else {
+        Kind::Directory
+    })))
+}
+
+fn view_of(tree: &RegionTree) -> View {
+    build(tree, LANDLOCK, &[], 1 << 20, &directories).unwrap()
+}
+
+fn tree(rules: &[(&str, Verdict)]) -> RegionTree {
+    let rules = rules
+        .iter()
+        .map(|(path, verdict)| Rule::tree(*path, *verdict, Source::Root(0)));
+    RegionTree::new(rules.collect()).unwrap()
+}
+
+/// What stands at a path once all operations are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    /// Nothing of the host.
+    Nothing,
+    Host {
+        writable: bool,
+        executable: bool,
+    },
+}
+
+/// Executes mount operations as the kernel does: a mount hides everything that was mounted below its place.
+fn interpret(operations: &[Operation], path: &Path) -> Stands {
+    let mut mounts: BTreeMap<PathBuf, Stands> = BTreeMap::new();
+    for operation in operations {
+        let target = PathBuf::from(String::from_utf8(operation.target.clone()).unwrap());
+        let stands = match operation.kind {
+            ViewOp::Bind => Stands::Host {
+                writable: operation.attributes & ATTR_RDONLY == 0,
+                executable: operation.attributes & ATTR_NOEXEC == 0,
+            },
+            ViewOp::Tmpfs | ViewOp::MaskFile | ViewOp::Devpts => Stands::Nothing,
+            // A recursive bind onto itself takes along what is mounted below.
+            ViewOp::Pin => {
+                mounts.insert(target.clone(), look_up(&mounts, &target));
+                continue;
+            }
+            ViewOp::Directory | ViewOp::File | ViewOp::Link | ViewOp::Seal | ViewOp::Copy => continue,
+        };
+        mounts.retain(|mounted, _| !mounted.starts_with(&target));
+        mounts.insert(target, stands);
+    }
+    look_up(&mounts, path)
+}
+
+fn look_up(mounts: &BTreeMap<PathBuf, Stands>, path: &Path) -> Stands {
+    path.ancestors()
+        .find_map(|ancestor| mounts.get(ancestor))
+        .copied()
+        .unwrap_or(Stands::Nothing)
+}
+
+fn expected(tree: &RegionTree, path: &Path) -> Stands {
+    let verdict = tree.verdict(path);
+    if !verdict.allows_any() {
+        return Stands::Nothing;
+    }
+    let allows = |axis| verdict.get(axis) == Access::Allow;
+    Stands::Host {
+        writable: allows(Axis::Write),
+        executable: allows(Axis::Execute),
+    }
+}
+
+/// Verdicts whose file view has no choice: what is writable or executable is readable too.
+fn verdicts() -> impl Strategy<Value = Verdict> {
+    let access = || prop_oneof![Just(Access::Deny), Just(Access::Gated), Just(Access::Allow)];
+    (access(), access(), access()).prop_map(|(read, execute, write)| match read {
+        Access::Allow => Verdict { read, execute, write },
+        _ => Verdict {
+            read,
+            execute: Access::Deny,
+            write: Access::Deny,
+        },
+    })
+}
+
+fn paths() -> impl Strategy<Value = PathBuf> {
+    prop::collection::vec(prop_oneof!["a", "b", "a-b"], 0..5).prop_map(|names| {
+        names
+            .into_iter()
+            .fold(PathBuf::from("/"), |path, name| path.join(name))
+    })
+}
+
+proptest! {
+    #[test]
+    fn the_view_agrees_with_the_tree_at_every_path(
+        rules in prop::collection::btree_map(paths(), verdicts(), 0..8),
+        probes in prop::collection::vec(paths(), 16),
+    ) {
+        let rules: Vec<Rule> =
+            rules.iter().map(|(path, verdict)| Rule::tree(path, *verdict, Source::Root(0))).collect();
+        let named: Vec<PathBuf> = rules.iter().map(|rule| rule.path.clone()).collect();
+        let tree = RegionTree::new(rules).unwrap();
+        let view = view_of(&tree);
+        for path in named.iter().chain(&probes) {
+            prop_assert_eq!(interpret(&view.operations, path), expected(&tree, path), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn s_06_the_order_in_which_rules_are_written_does_not_matter() {
+    let rules = [
+        ("/w", Verdict::READ_WRITE),
+        ("/w/a", Verdict::READ_ONLY),
+        ("/w/a/b", Verdict::READ_WRITE),
+    ];
+    let mut reversed = rules;
+    reversed.reverse();
+    let (one, other) = (view_of(&tree(&rules)), view_of(&tree(&reversed)));
+    assert_eq!(one.operations, other.operations);
+    let at = |path: &str| interpret(&one.operations, Path::new(path));
+    assert_eq!(
+        at("/w/x"),
+        Stands::Host {
+            writable: true,
+            executable: true
+        }
+    );
+    assert_eq!(
+        at("/w/a/x"),
+        Stands::Host {
+            writable: false,
+            executable: true
+        }
+    );
+    assert_eq!(
+        at("/w/a/b/x"),
+        Stands::Host {
+            writable: true,
+            executable: true
+        }
+    );
+}
+
+#[test]
+fn directories_on_the_way_to_a_protected_path_are_pinned() {
+    let view = view_of(&tree(&[
+        ("/w", Verdict::READ_WRITE),
+        ("/w/x/y/z", Verdict::READ_ONLY),
+    ]));
+    let pinned: Vec<&[u8]> = view
+        .operations
+        .iter()
+        .filter(|operation| operation.kind == ViewOp::Pin)
+        .map(|operation| operation.target.as_slice())
+        .collect();
+    assert_eq!(pinned, [b"/w/x".as_slice(), b"/w/x/y"]);
+}
+
+#[test]
+fn a_readable_region_whose_writing_nested_in_it_must_not_be_read_is_hidden_and_reported() {
+    let write_only = Verdict {
+        read: Access::Deny,
+        execute: Access::Deny,
+        write: Access::Allow,
+    };
+    let nested = view_of(&tree(&[("/w", Verdict::READ_ONLY), ("/w/out", write_only)]));
+    assert_eq!(
+        interpret(&nested.operations, Path::new("/w/out")),
+        Stands::Nothing
+    );
+    assert!(
+        nested
+            .placements
+            .iter()
+            .any(|placement| placement.narrowed.is_some())
+    );
+
+    let alone = view_of(&tree(&[("/out", write_only)]));
+    assert_eq!(
+        interpret(&alone.operations, Path::new("/out")),
+        Stands::Host {
+            writable: true,
+            executable: false
+        }
+    );
+    let rule = alone.rules.iter().find(|rule| rule.path == b"/out").unwrap();
+    assert_eq!(
+        rule.access & LANDLOCK.rights(Verdict::READ_ONLY, Kind::Directory),
+        0,
+        "reading is left to Landlock"
+    );
+}
+
+#[test]
+fn what_is_absent_or_another_kind_is_not_shown() {
+    let tree = tree(&[("/w", Verdict::READ_WRITE)]);
+    let absent = build(&tree, LANDLOCK, &[], 0, &|_| Ok(None)).unwrap();
+    assert_eq!(interpret(&absent.operations, Path::new("/w")), Stands::Nothing);
+    let link = build(&tree, LANDLOCK, &[], 0, &|_| Ok(Some(Seen::fake(Kind::File))));
+    assert_eq!(link.map(drop), Err(ViewError::Changed("/w".into())));
+}
+
+#[test]
+fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
+    let tree = tree(&[("/w", Verdict::READ_WRITE)]);
+    let sockets = [PathBuf::from("/elsewhere/sf"), PathBuf::from("/w/sf")];
+    let view = build(&tree, LANDLOCK, &sockets, 0, &directories).unwrap();
+    let masked: Vec<&[u8]> = view
+        .operations
+        .iter()
+        .filter(|operation| operation.kind == ViewOp::MaskFile)
+        .map(|operation| operation.target.as_slice())
+        .collect();
+    assert_eq!(masked, [b"/w/sf"]);
+}
+
+#[test]
+fn small_files_of_the_system_are_copied_under_one_rule_and_a_users_never() {
+    let read = Verdict {
+        execute: Access::Deny,
+        ..Verdict::READ_ONLY
+    };
+    let file = |path: &str, source: Source| {
+        let mut rule = Rule::tree(path, read, source);
+        rule.kind = Kind::File;
+        rule
+    };
+    let system = || Source::Runtime("system".to_owned());
+    let rules = vec![
+        file("/etc/af", system()),
+        file("/etc/bf", system()),
+        file("/etc/uf", Source::Root(0)),
+    ];
+    let view = view_of(&RegionTree::new(rules).unwrap());
+    let kind = |path: &str| {
+        let mut found = view
+            .operations
+            .iter()
+            .filter(|operation| operation.target == path.as_bytes());
+        found.next_back().map(|operation| operation.kind)
+    };
+    assert_eq!(
+        (kind("/etc/af"), kind("/etc/bf"), kind("/etc/uf")),
+        (Some(ViewOp::Copy), Some(ViewOp::Copy), Some(ViewOp::Bind))
+    );
+    let ruled: Vec<&[u8]> = view.rules.iter().map(|rule| rule.path.as_slice()).collect();
+    assert_eq!(ruled, [b"/etc/uf".as_slice(), b"/etc"]);
+}
