@@ -60,6 +60,8 @@ impl Linker {
                 "-Clinker=rust-lld",
                 "-Clinker-flavor=ld.lld",
                 "-Clink-arg=--gc-sections",
+                // No start files of the target's C library: the program has its own entry point.
+                "-Clink-self-contained=no",
             ],
             Self::Driver(_) => &[
                 "-Clink-arg=-nostartfiles",

@@ -10,7 +10,7 @@ use ringfence_policy::{Discharge, Isolation, Mechanism, RegionTree, Report};
 
 use crate::{
     Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch,
-    LaunchError, LifetimeContainment, Notifier, SetupFailed, Signal, SignalError, Unavailable, Watch,
+    LaunchError, LifetimeContainment, Notifier, SetupFailed, Signal, SignalError, Unavailable,
 };
 
 /// Starts commands without confining them.
@@ -198,7 +198,7 @@ impl Containment for DirectProcess {
     }
 
     #[cfg(unix)]
-    fn descriptors(&self, _: Watch) -> Vec<std::os::fd::BorrowedFd<'_>> {
+    fn descriptors(&self, _: crate::Watch) -> Vec<std::os::fd::BorrowedFd<'_>> {
         Vec::new()
     }
 

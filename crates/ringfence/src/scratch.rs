@@ -88,24 +88,17 @@ fn set_private(_: &Path) -> io::Result<()> {
 
 fn unused_name(root: &Path) -> io::Result<PathBuf> {
     loop {
-        let path = root.join(format!("{PREFIX}{:016x}", random()?));
+        let path = root.join(format!("{PREFIX}{:016x}", random()));
         if !path.try_exists()? {
             return Ok(path);
         }
     }
 }
 
-#[cfg(unix)]
-fn random() -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    Ok(u64::from_ne_bytes(bytes))
-}
-
-#[cfg(not(unix))]
-fn random() -> io::Result<u64> {
+/// A number that other sets are unlikely to have; that the name is free is checked.
+fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
-    Ok(RandomState::new().hash_one(std::process::id()))
+    RandomState::new().hash_one(std::process::id())
 }
 
 #[cfg(unix)]
