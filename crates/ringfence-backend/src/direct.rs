@@ -3,7 +3,7 @@
 //! It enforces nothing but the filtered environment, and its report says so. On Unix the command leads a
 //! process group of its own, which is killed with it; descendants that leave the group escape.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence_policy::{Discharge, Isolation, Mechanism, RegionTree, Report};
@@ -12,6 +12,11 @@ use crate::{
     Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch,
     LaunchError, LifetimeContainment, Notifier, SetupFailed, Signal, SignalError, Unavailable,
 };
+use tree::Tree;
+
+#[cfg_attr(unix, path = "direct/unix.rs")]
+#[cfg_attr(not(unix), path = "direct/other.rs")]
+mod tree;
 
 /// Starts commands without confining them.
 #[derive(Debug)]
@@ -95,24 +100,14 @@ impl CompiledPolicy for DirectPolicy {
             .stdin(stdin)
             .stdout(stdout)
             .stderr(stderr);
-        lead_group(&mut command);
-        let child = command.spawn().map_err(|error| SetupFailed {
+        let tree = Tree::spawn(command).map_err(|error| SetupFailed {
             step: "execute the program",
             errno: error.raw_os_error().unwrap_or_default(),
             path: Some(program.into()),
         })?;
-        Ok(Box::new(DirectProcess::watch(child, launch.notifier)))
+        Ok(Box::new(DirectProcess::watch(tree, launch.notifier)))
     }
 }
-
-#[cfg(unix)]
-fn lead_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
-    command.process_group(0);
-}
-
-#[cfg(not(unix))]
-fn lead_group(_: &mut Command) {}
 
 /// An unconfined command, watched by a thread.
 #[derive(Debug)]
@@ -122,37 +117,26 @@ struct DirectProcess {
 
 #[derive(Debug)]
 struct Shared {
+    tree: Tree,
     state: Mutex<State>,
-    id: u32,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     started_reported: bool,
     ended: Option<ExitStatus>,
     end_reported: bool,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl DirectProcess {
-    fn watch(child: Child, notifier: Notifier) -> Self {
-        let state = State {
-            started_reported: false,
-            ended: None,
-            end_reported: false,
-        };
+    fn watch(tree: Tree, notifier: Notifier) -> Self {
         let shared = Arc::new(Shared {
-            state: Mutex::new(state),
-            id: child.id(),
+            tree,
+            state: Mutex::default(),
         });
         let watched = Arc::clone(&shared);
         std::thread::spawn(move || {
-            let status = wait_and_end_group(child, &watched);
+            let status = watched.tree.wait();
             watched.lock().ended = Some(status);
             notifier.notify();
         });
@@ -160,35 +144,9 @@ impl DirectProcess {
     }
 }
 
-/// Waits for the command. Its id stays reserved until the group has been killed, so no stranger is hit.
-#[cfg(unix)]
-fn wait_and_end_group(mut child: Child, shared: &Shared) -> ExitStatus {
-    use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-    use std::os::unix::process::ExitStatusExt;
-    let id = Pid::from_child(&child);
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(id), options), Err(rustix::io::Errno::INTR)) {}
-    // Nobody may signal the id once it can be reused.
-    let _state = shared.lock();
-    let _ = kill_process_group(id, Signal::KILL);
-    match child.wait() {
-        Ok(status) => match (status.code(), status.signal()) {
-            (Some(code), _) => ExitStatus::Exited(code),
-            (None, Some(signal)) => ExitStatus::Signaled {
-                signal,
-                core: status.core_dumped(),
-            },
-            (None, None) => ExitStatus::Killed,
-        },
-        Err(_) => ExitStatus::Killed,
-    }
-}
-
-#[cfg(not(unix))]
-fn wait_and_end_group(mut child: Child, _: &Shared) -> ExitStatus {
-    match child.wait().map(|status| status.code()) {
-        Ok(Some(code)) => ExitStatus::Exited(code),
-        _ => ExitStatus::Killed,
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -213,26 +171,8 @@ impl Containment for DirectProcess {
         Some(Event::Ended(ended))
     }
 
-    #[cfg(unix)]
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        use rustix::process::{Pid, Signal as Number, kill_process_group};
-        let number = match signal {
-            Signal::Interrupt => Number::INT,
-            Signal::Terminate => Number::TERM,
-            Signal::Hangup => Number::HUP,
-            Signal::Kill => Number::KILL,
-        };
-        let state = self.shared.lock();
-        let id = i32::try_from(self.shared.id).ok().and_then(Pid::from_raw);
-        match (state.ended, id) {
-            (None, Some(id)) => kill_process_group(id, number).map_err(|_| SignalError::Ended),
-            _ => Err(SignalError::Ended),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn signal(&self, _: Signal) -> Result<(), SignalError> {
-        Err(SignalError::Unsupported)
+        self.shared.tree.signal(signal)
     }
 
     fn kill(&self) {

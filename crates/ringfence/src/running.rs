@@ -106,6 +106,7 @@ impl Running {
         self.lock().lease = Some(lease);
     }
 
+    #[cfg(unix)]
     pub(crate) fn containment(&self) -> &dyn Containment {
         &*self.containment
     }

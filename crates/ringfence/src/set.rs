@@ -394,10 +394,14 @@ impl Shared {
     /// A trial that failed: the host can't confine commands after all.
     fn untrue(&self, error: LaunchError) -> Unavailable {
         match error {
-            LaunchError::Setup(failed) => {
-                Unavailable::Probe { advice: self.backend.advice(&failed), failed }
-            }
-            other => Unavailable::Path { path: self.owned_path.clone(), why: other.to_string() },
+            LaunchError::Setup(failed) => Unavailable::Probe {
+                advice: self.backend.advice(&failed),
+                failed,
+            },
+            other => Unavailable::Path {
+                path: self.owned_path.clone(),
+                why: other.to_string(),
+            },
         }
     }
 

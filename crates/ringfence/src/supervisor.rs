@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use mio::{Events, Poll, Registry, Token, Waker};
+use mio::{Events, Poll, Token, Waker};
 use ringfence_backend::{Notifier, Watch};
 
 use crate::outcome::Ending;
@@ -14,6 +14,7 @@ use crate::running::{Deadline, Next, Running};
 
 /// Tokens per command: containment descriptors first, then the captured streams.
 const TOKENS: usize = 8;
+#[cfg(unix)]
 const FIRST_STREAM_TOKEN: usize = 6;
 const WAKE: Token = Token(usize::MAX);
 
@@ -26,7 +27,8 @@ pub(crate) struct Supervisor {
 
 #[derive(Debug)]
 struct Shared {
-    registry: Registry,
+    #[cfg(unix)]
+    registry: mio::Registry,
     waker: Waker,
     state: Mutex<State>,
 }
@@ -52,6 +54,7 @@ impl Supervisor {
     pub(crate) fn start() -> io::Result<Self> {
         let poll = Poll::new()?;
         let shared = Arc::new(Shared {
+            #[cfg(unix)]
             registry: poll.registry().try_clone()?,
             waker: Waker::new(poll.registry(), WAKE)?,
             state: Mutex::default(),

@@ -1,7 +1,12 @@
 //! Sets own their executors: options, keys, memoization, private directories, close.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that fails says so by panicking"
+)]
 
 mod common;
 

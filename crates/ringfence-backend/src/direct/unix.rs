@@ -1,0 +1,66 @@
+//! A process group, as far as it holds together.
+
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal as Number, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+use crate::{ExitStatus, Signal, SignalError};
+
+/// A command and the process group it leads.
+#[derive(Debug)]
+pub(super) struct Tree {
+    id: Pid,
+    /// `None` once it has been waited for: from then on its id may be somebody else's.
+    child: Mutex<Option<Child>>,
+}
+
+impl Tree {
+    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+        let child = command.process_group(0).spawn()?;
+        Ok(Self {
+            id: Pid::from_child(&child),
+            child: Mutex::new(Some(child)),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Child>> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the command and kills what is left of its group, before its id can be reused.
+    pub(super) fn wait(&self) -> ExitStatus {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(
+            waitid(WaitId::Pid(self.id), options),
+            Err(rustix::io::Errno::INTR)
+        ) {}
+        let mut child = self.lock();
+        // A group without another member is gone, which is what is wanted.
+        let _ = kill_process_group(self.id, Number::KILL);
+        let status = child.take().and_then(|mut child| child.wait().ok());
+        let code = status.and_then(|status| status.code()).map(ExitStatus::Exited);
+        let signaled = status.and_then(|status| {
+            status.signal().map(|signal| ExitStatus::Signaled {
+                signal,
+                core: status.core_dumped(),
+            })
+        });
+        code.or(signaled).unwrap_or(ExitStatus::Killed)
+    }
+
+    pub(super) fn signal(&self, signal: Signal) -> Result<(), SignalError> {
+        let number = match signal {
+            Signal::Interrupt => Number::INT,
+            Signal::Terminate => Number::TERM,
+            Signal::Hangup => Number::HUP,
+            Signal::Kill => Number::KILL,
+        };
+        match *self.lock() {
+            Some(_) => kill_process_group(self.id, number).map_err(|_| SignalError::Ended),
+            None => Err(SignalError::Ended),
+        }
+    }
+}
