@@ -16,6 +16,10 @@ type Failure = Box<dyn Error>;
 /// A program that does nothing, linked dynamically.
 const DYNAMIC: &str = "/usr/bin/true";
 
+/// Pause before each measurement, so that what one candidate leaves behind (teardown, the next spare) is not
+/// counted against the next one.
+const SETTLE: Duration = Duration::from_millis(5);
+
 /// Everything that takes part in a run.
 pub(crate) struct Candidates {
     workspace: TempDir,
@@ -117,6 +121,7 @@ impl Candidates {
         let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
         for round in 0..warm_up + rounds {
             for ((name, run), times) in runs.iter_mut().zip(&mut times) {
+                std::thread::sleep(SETTLE);
                 let time = run().map_err(|error| format!("{name}: {error}"))?;
                 if round >= warm_up {
                     times.push(time);

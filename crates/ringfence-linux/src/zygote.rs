@@ -19,6 +19,10 @@ use rustix::net::{
 };
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+/// Spares kept for an executor that is in use: with the second, a command that follows another at once does not
+/// wait.
+const READY: usize = 2;
+
 /// A running zygote; dropping it ends every process of its executor.
 #[derive(Debug)]
 pub(crate) struct Zygote {
@@ -107,12 +111,13 @@ impl Zygote {
         })
     }
 
-    /// Has a spare made for the next command, unless one is there. Called when a command has ended, so that the
-    /// work does not compete with it.
+    /// Has spares made for the next commands, up to [`READY`]. Called when a command has ended, so that the work
+    /// does not compete with it.
     pub(crate) fn make_ready(&self) {
-        if self
+        let one_more = |coming| (coming < READY).then_some(coming + 1);
+        while self
             .coming
-            .compare_exchange(0, 1, Ordering::AcqRel, Ordering::Acquire)
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more)
             .is_ok()
         {
             // A zygote that has ended is noticed by whoever takes the next spare.
