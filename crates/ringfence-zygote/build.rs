@@ -108,7 +108,7 @@ fn compile(image: &Path, linker: &Linker) -> Result<(), String> {
             "-Cstrip=symbols",
         ])
         .args(["-Crelocation-model=static", "-Cforce-frame-pointers=no"])
-        .args(["--cfg", "zygote_program", "-Adead_code"])
+        .args(["--cfg", "zygote_program"])
         .args(linker.arguments())
         .arg("-o")
         .arg(image)

@@ -5,7 +5,10 @@
 //! and the kernel ends everything it started.
 
 // As a module of the library this is compiled for the lints and the tests only.
-#![allow(dead_code, reason = "the library never runs the program")]
+#![cfg_attr(
+    not(zygote_program),
+    allow(dead_code, reason = "the library never runs the program")
+)]
 
 mod memory;
 mod namespaces;

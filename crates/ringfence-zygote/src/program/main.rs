@@ -6,6 +6,7 @@
 #[path = "body.rs"]
 mod body;
 #[path = "../wire.rs"]
+#[allow(dead_code, reason = "names are for the host")]
 mod wire;
 
 /// A panic means that this program is wrong; dying takes the whole executor down, which fails closed.

@@ -25,8 +25,6 @@ pub(crate) fn mount(
 
 pub(crate) const MS_NOSUID: usize = 2;
 pub(crate) const MS_NODEV: usize = 4;
-pub(crate) const MS_NOEXEC: usize = 8;
-pub(crate) const MS_RDONLY: usize = 1;
 pub(crate) const MS_REC: usize = 1 << 14;
 pub(crate) const MS_UNBINDABLE: usize = 1 << 17;
 pub(crate) const MS_PRIVATE: usize = 1 << 18;
