@@ -3,7 +3,7 @@
 //! * [`Host`] makes paths canonical and says which object it found; [`observe`] looks at one object again.
 //! * [`runtime`] finds what programs need to start and the toolchains that `PATH` really uses.
 //! * [`sockets`] finds Unix sockets that have a path.
-//! * [`links`] finds the other names of a file with several hard links.
+//! * [`links`] finds files with several hard links, and their names.
 //!
 //! # What it does not do
 //! * It decides nothing: every answer is a fact for the policy to judge.

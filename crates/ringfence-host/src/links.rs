@@ -1,73 +1,114 @@
-//! The other names of a file with several hard links.
+//! Files with several hard links, and their names.
 
-use std::io;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::Identity;
+/// Device and inode of a file.
+pub type FileId = (u64, u64);
 
-/// How many names the object at a path has, a final symlink not followed; see `st_nlink` in inode(7).
-///
-/// # Errors
-/// Whatever stops the look, "not found" included; `Unsupported` where the count cannot be had.
-pub fn link_count(path: &Path) -> io::Result<u64> {
-    count(path)
+/// One name of a file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Which file it names.
+    pub file: FileId,
 }
 
-/// What [`aliases`] found.
+/// What a search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aliases {
-    /// Every name that was found, sorted; the name the caller already knows is among them.
-    pub found: Vec<PathBuf>,
+pub struct Names {
+    /// The names, sorted.
+    pub found: Vec<Name>,
     /// Whether everything below the roots was looked at.
     pub complete: bool,
 }
 
-/// Looks below the roots for names of an object that is no directory.
+/// Looks for files with more than one name: the path itself, or what is below it when it is a directory.
+///
+/// At most `limit` entries are looked at, nearest to the root first. Links are not followed; a directory that
+/// can't be listed is passed over, and like the limit makes the answer incomplete. Costs one fstatat(2) an entry.
+/// On systems whose files have no identity nothing is found and the answer is incomplete.
+pub fn multiply_linked(path: &Path, limit: usize) -> Names {
+    search::multiply_linked(path, limit)
+}
+
+/// Looks below the roots for names of these files, within the same bounds.
 ///
 /// Device and inode must agree; the mount may differ, since a name on a second mount of the file system is a
-/// name too. At most `limit` entries are looked at, nearest to the roots first. Links are not followed,
-/// directories that cannot be listed are passed over, and either makes the answer incomplete. Costs one
-/// fstatat(2) for each entry. A root that is not a directory holds no names.
-///
-/// Where objects have no identity, nothing is found and the answer is incomplete.
-pub fn aliases(of: &Identity, roots: &[PathBuf], limit: usize) -> Aliases {
-    search(of, roots, limit)
+/// name too. A root that is not a directory holds no names.
+pub fn names_of(files: &HashSet<FileId>, roots: &[PathBuf], limit: usize) -> Names {
+    search::names_of(files, roots, limit)
 }
 
 #[cfg(unix)]
-fn count(path: &Path) -> io::Result<u64> {
+mod search {
+    use std::collections::HashSet;
+    use std::fs::Metadata;
+    use std::io;
     use std::os::unix::fs::MetadataExt;
-    Ok(path.symlink_metadata()?.nlink())
-}
+    use std::path::{Path, PathBuf};
 
-#[cfg(not(unix))]
-fn count(path: &Path) -> io::Result<u64> {
-    path.symlink_metadata()?;
-    Err(io::ErrorKind::Unsupported.into())
-}
+    use super::{FileId, Name, Names};
 
-#[cfg(unix)]
-fn search(of: &Identity, roots: &[PathBuf], limit: usize) -> Aliases {
-    use std::os::unix::fs::MetadataExt;
+    pub(super) fn multiply_linked(path: &Path, limit: usize) -> Names {
+        match path.symlink_metadata() {
+            Ok(seen) if seen.is_dir() => matching(&[path.to_owned()], limit, |seen| seen.nlink() > 1),
+            Ok(seen) if seen.nlink() > 1 => {
+                let name = Name {
+                    path: path.to_owned(),
+                    file: (seen.dev(), seen.ino()),
+                };
+                Names {
+                    found: vec![name],
+                    complete: true,
+                }
+            }
+            seen => Names {
+                found: Vec::new(),
+                complete: seen.is_ok(),
+            },
+        }
+    }
 
-    let mut found = Vec::new();
-    let mut seen_all = true;
-    // The number that readdir reports is not to be trusted on stacked and network file systems.
-    let complete = crate::scan::scan(roots, limit, |entry| match entry.metadata() {
-        Ok(seen) if (seen.dev(), seen.ino()) == (of.device, of.inode) => found.push(entry.path()),
-        Ok(_) => {}
-        Err(error) => seen_all &= error.kind() == io::ErrorKind::NotFound,
-    });
-    found.sort();
-    Aliases {
-        found,
-        complete: complete && seen_all,
+    pub(super) fn names_of(files: &HashSet<FileId>, roots: &[PathBuf], limit: usize) -> Names {
+        matching(roots, limit, |seen| files.contains(&(seen.dev(), seen.ino())))
+    }
+
+    fn matching(roots: &[PathBuf], limit: usize, wanted: impl Fn(&Metadata) -> bool) -> Names {
+        let mut found = Vec::new();
+        let mut seen_all = true;
+        // The number that readdir reports is not to be trusted on stacked and network file systems.
+        let complete = crate::scan::scan(roots, limit, |entry| match entry.metadata() {
+            Ok(seen) if wanted(&seen) => found.push(Name {
+                path: entry.path(),
+                file: (seen.dev(), seen.ino()),
+            }),
+            Ok(_) => {}
+            Err(error) => seen_all &= error.kind() == io::ErrorKind::NotFound,
+        });
+        found.sort();
+        Names {
+            found,
+            complete: complete && seen_all,
+        }
     }
 }
 
 #[cfg(not(unix))]
-fn search(_: &Identity, _: &[PathBuf], _: usize) -> Aliases {
-    Aliases::default()
+mod search {
+    use std::collections::HashSet;
+    use std::path::{Path, PathBuf};
+
+    use super::{FileId, Names};
+
+    pub(super) fn multiply_linked(_: &Path, _: usize) -> Names {
+        Names::default()
+    }
+
+    pub(super) fn names_of(_: &HashSet<FileId>, _: &[PathBuf], _: usize) -> Names {
+        Names::default()
+    }
 }
 
 #[cfg(test)]

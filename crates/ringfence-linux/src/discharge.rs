@@ -1,17 +1,18 @@
 //! How this backend answers each obligation of a policy.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use ringfence_host::links;
+use ringfence_host::links::{self, Names};
 use ringfence_policy::{
-    Access, Axis, Clause, Discharge, Entry, Guarantees, Identity, Kind, Mechanism, Obligation, Policy, Report,
+    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report,
 };
 
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
-/// Entries looked at when searching for other names of a protected file.
-const ALIAS_SEARCH_LIMIT: usize = 200_000;
+/// Entries looked at when searching for files with several names, and again for those names.
+const LINK_SEARCH_LIMIT: usize = 200_000;
 
 /// The report for a policy and its view.
 pub(crate) fn report(policy: &Policy, view: &View, landlock: Landlock, sockets_complete: bool) -> Report {
@@ -145,27 +146,51 @@ impl Answers<'_> {
         }
     }
 
-    /// A protected file may have a second name in a tree the command can write.
+    /// A protected file, or one in a protected directory, may have a second name in a tree the command can write.
     fn hard_links(&self) -> Vec<Entry> {
         let tree = &self.policy.tree;
         let writable = |path: &Path| tree.decide(path, Axis::Write).access == Access::Allow;
-        let writable_roots: Vec<PathBuf> = tree
-            .regions()
-            .filter(|region| region.kind == Kind::Directory && region.subtree.write == Access::Allow)
-            .filter(|region| {
-                matches!(
-                    self.area_of(region.path),
-                    Some(Area::Bound { writable: true, .. })
+        let protected = tree.regions().filter(|region| {
+            !writable(region.path)
+                && region.path.parent().is_some_and(writable)
+                && region.kind != Kind::Absent
+        });
+        let linked: Vec<(&Path, Names)> = protected
+            .map(|region| {
+                (
+                    region.path,
+                    links::multiply_linked(region.path, LINK_SEARCH_LIMIT),
                 )
             })
-            .map(|region| region.path.to_owned())
+            .filter(|(_, names)| !names.found.is_empty() || !names.complete)
             .collect();
-        tree.regions()
-            .filter(|region| region.kind == Kind::File && region.object.write != Access::Allow)
-            .filter(|region| region.path.parent().is_some_and(writable))
-            .filter(|region| links::link_count(region.path).is_ok_and(|count| count > 1))
-            .filter_map(|region| Some((region.path, region.identity?)))
-            .map(|(path, identity)| hard_link_entry(path, &identity, &writable_roots))
+        if linked.is_empty() {
+            return Vec::new();
+        }
+        let files: HashSet<_> = linked
+            .iter()
+            .flat_map(|(_, names)| &names.found)
+            .map(|name| name.file)
+            .collect();
+        let mut others = links::names_of(&files, &self.writable_roots(), LINK_SEARCH_LIMIT);
+        others.found.retain(|name| writable(&name.path));
+        linked
+            .iter()
+            .map(|(region, names)| hard_link_entry(region, names, &others))
+            .collect()
+    }
+
+    fn writable_roots(&self) -> Vec<PathBuf> {
+        let bound = |path| matches!(self.area_of(path), Some(Area::Bound { writable: true, .. }));
+        let roots = self
+            .policy
+            .tree
+            .regions()
+            .filter(|region| region.subtree.write == Access::Allow);
+        roots
+            .map(|region| region.path)
+            .filter(|path| bound(path))
+            .map(Path::to_owned)
             .collect()
     }
 
@@ -178,22 +203,27 @@ impl Answers<'_> {
     }
 }
 
-fn hard_link_entry(path: &Path, identity: &Identity, writable: &[PathBuf]) -> Entry {
+fn hard_link_entry(region: &Path, names: &Names, others: &Names) -> Entry {
     let obligation = Obligation {
         axis: Some(Axis::Write),
-        region: Some(path.to_owned()),
+        region: Some(region.to_owned()),
         ..Obligation::of(Guarantees::WRITE_BOUNDARY, Clause::HardLinks)
     };
-    let aliases = links::aliases(identity, writable, ALIAS_SEARCH_LIMIT);
-    let other = aliases.found.iter().find(|found| *found != path);
-    let discharge = match (other, aliases.complete) {
-        (Some(other), _) => Discharge::Unenforced {
-            why: format!("it can be written under its other name {}", other.display()),
+    let pair = names.found.iter().find_map(|name| {
+        let other = others.found.iter().find(|other| other.file == name.file)?;
+        Some((&name.path, &other.path))
+    });
+    let discharge = match pair {
+        Some((name, other)) => Discharge::Unenforced {
+            why: format!(
+                "{} can be written under its other name {}",
+                name.display(),
+                other.display()
+            ),
         },
-        (None, true) => Discharge::enforced([Mechanism::MountView]),
-        (None, false) => Discharge::Unenforced {
-            why: "it has other names, and the writable directories are too large to search for them"
-                .to_owned(),
+        None if names.complete && others.complete => Discharge::enforced([Mechanism::MountView]),
+        None => Discharge::Unenforced {
+            why: "files in it may have other names, and not all places could be searched for them".to_owned(),
         },
     };
     Entry {

@@ -22,6 +22,7 @@ use crate::zygote::Zygote;
 const EVERYWHERE: &str = "/usr";
 /// Another one; the probe mounts over it in its own namespace.
 const BASE: &str = "/etc";
+const NULL: &str = "/dev/null";
 /// A program nowhere exists: reaching "no such program" means that every step before it worked.
 const NOWHERE: &str = "/ringfence-probe";
 const PATIENCE_SECONDS: i64 = 10;
@@ -45,7 +46,7 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
         File::options()
             .read(true)
             .write(true)
-            .open("/dev/null")
+            .open(NULL)
             .map(OwnedFd::from)
     };
     let null = || null().map_err(|_| crate::zygote::failed(Step::Session, Errno::NOENT));
@@ -92,9 +93,6 @@ fn nowhere() -> Result<Vec<u8>, SetupFailed> {
 
 /// Every kind of mount and every layer a real policy uses, on almost nothing.
 fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
-    let source = std::path::Path::new(EVERYWHERE);
-    let missing = || crate::zygote::failed(Step::Source, Errno::NOENT);
-    let (_, identity) = observe(source).ok().flatten().ok_or_else(missing)?;
     let path = |text: &str| text.as_bytes().to_vec();
     let directory = |at: &str| Operation {
         mode: 0o755,
@@ -106,12 +104,17 @@ fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
         ..Operation::at(ViewOp::Tmpfs, path(at))
     };
     let attributes = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV;
-    let bind = Operation {
-        source: path(EVERYWHERE),
-        device: identity.device,
-        inode: identity.inode,
-        attributes,
-        ..Operation::at(ViewOp::Bind, path(EVERYWHERE))
+    let bind = |at: &str, attributes| {
+        let identity = observe(at.as_ref()).ok().flatten().map(|(_, identity)| identity);
+        let identity = identity.ok_or_else(|| crate::zygote::failed(Step::Source, Errno::NOENT))?;
+        let (device, inode, source) = (identity.device, identity.inode, path(at));
+        Ok::<_, SetupFailed>(Operation {
+            source,
+            device,
+            inode,
+            attributes,
+            ..Operation::at(ViewOp::Bind, path(at))
+        })
     };
     let root = rustix::process::geteuid();
     let mut flags = wire::USER_NAMESPACE | wire::NETWORK_NAMESPACE | wire::CGROUP_NAMESPACE;
@@ -133,10 +136,12 @@ fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
             directory("/proc"),
             directory("/dev"),
             memory("/dev"),
+            Operation::at(ViewOp::File, path(NULL)),
+            bind(NULL, wire::ATTR_NOSUID)?,
             directory("/dev/pts"),
             Operation::at(ViewOp::Devpts, path("/dev/pts")),
             directory(EVERYWHERE),
-            bind,
+            bind(EVERYWHERE, attributes)?,
             Operation::at(ViewOp::Seal, path("/")),
         ],
         rules: vec![Rule {

@@ -15,8 +15,8 @@ pub const FIRST_FD: RawFd = 3;
 /// the host that is not close-on-exec, all signals blocked, and ignored signals ignored: the program is to
 /// put these right itself.
 ///
-/// The child sends no signal when it ends and only `waitid(2)` with `__WALL` sees it, so it does not disturb
-/// a host that handles `SIGCHLD` or waits for any child.
+/// The child is an ordinary one: the host gets `SIGCHLD` when it ends, and a host that waits for any child may
+/// reap it, which does no harm.
 ///
 /// # Errors
 /// Whatever `clone(2)`, `dup3(2)` or `execveat(2)` answers; no process is left in that case.
@@ -60,10 +60,11 @@ pub fn spawn(program: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) -> io::Result<Owne
     Ok(pidfd)
 }
 
-/// Waits until the process behind a pidfd from [`spawn`] has ended, and frees its process-table entry.
+/// Waits until the process behind a pidfd has ended, and frees its process-table entry unless somebody else has:
+/// a host that ignores `SIGCHLD`, or waits for any child, reaps ours too.
 ///
 /// # Errors
-/// `ECHILD` when somebody else has reaped it.
+/// Whatever else `waitid(2)` answers.
 pub fn reap(pidfd: &OwnedFd) -> io::Result<()> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     use std::os::fd::AsFd;
@@ -72,6 +73,7 @@ pub fn reap(pidfd: &OwnedFd) -> io::Result<()> {
     loop {
         match waitid(WaitId::PidFd(pidfd.as_fd()), options) {
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::CHILD) => return Ok(()),
             other => return Ok(other.map(drop)?),
         }
     }

@@ -61,6 +61,7 @@ impl Profile {
         }
         Ok(Self::seal(Terms {
             workspace: ours.workspace.clone(),
+            workspace_as_given: ours.workspace_as_given.clone(),
             workspace_access: ours.workspace_access.meet(theirs.workspace_access),
             host_access: ours.host_access.meet(theirs.host_access),
             network: ours.network.min(theirs.network),
@@ -102,6 +103,11 @@ impl Profile {
     /// The workspace as it was found.
     pub fn workspace(&self) -> &Resolved {
         &self.terms().workspace
+    }
+
+    /// The workspace by the name the caller used, perhaps through links; not part of the fingerprint.
+    pub fn workspace_as_given(&self) -> &Path {
+        &self.terms().workspace_as_given
     }
 
     /// What may be done in the workspace.

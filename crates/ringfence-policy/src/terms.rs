@@ -59,6 +59,8 @@ pub struct Settings {
 #[derive(Debug)]
 pub(crate) struct Terms {
     pub(crate) workspace: Resolved,
+    /// The name the caller used for it, perhaps through links; says nothing about authority.
+    pub(crate) workspace_as_given: PathBuf,
     pub(crate) workspace_access: Verdict,
     pub(crate) host_access: Verdict,
     pub(crate) network: Access,

@@ -36,6 +36,7 @@ fn terms(config: &ProfileConfig, workspace: Resolved, roots: Vec<ResolvedRoot>) 
         .map(|root| root.access);
     Terms {
         workspace,
+        workspace_as_given: config.workspace.clone(),
         workspace_access: config.workspace_access,
         // What is configured for `/` itself replaces the host access (PRO-23).
         host_access: workspace_access.or(root_access).unwrap_or(config.host_access),

@@ -174,6 +174,6 @@ impl Executor {
     }
 
     pub(crate) fn workspace_as_given(&self) -> &Path {
-        &self.profile().workspace().path
+        self.profile().workspace_as_given()
     }
 }

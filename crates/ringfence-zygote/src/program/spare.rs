@@ -63,9 +63,17 @@ fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd) -> Outcome<'
 }
 
 fn mount_proc(plan: &Plan<'_>) -> sys::Result<()> {
-    let mount = view::new_proc(plan)?;
-    let at = sys::open(Path::new(b"/proc\0"), sys::O_PATH | sys::O_CLOEXEC)?;
-    sys::attach(&mount, &at)
+    let open = |path: &'static [u8]| sys::open(Path::new(path), sys::O_PATH | sys::O_CLOEXEC);
+    sys::attach(&view::new_proc(plan)?, &open(b"/proc\0")?)?;
+    // They describe the keys of all processes of the user, whatever namespace they are in.
+    for path in [b"/proc/keys\0".as_slice(), b"/proc/key-users\0"] {
+        match open(path) {
+            // A kernel without keyrings.
+            Err(sys::ENOENT) => {}
+            file => sys::attach(&sys::clone_tree(&open(b"/dev/null\0")?)?, &file?)?,
+        }
+    }
+    Ok(())
 }
 
 /// The executor's rules plus one for this spawn's own `/proc`, which is a filesystem of its own.

@@ -359,10 +359,6 @@ pub(crate) fn mkfile(dir: &Fd, path: Path<'_>, mode: usize) -> Result<()> {
     call(nr::MKNODAT, &[int(dir.raw()), path.address(), S_IFREG | mode, 0]).map(drop)
 }
 
-pub(crate) fn unlink(dir: &Fd, path: Path<'_>) -> Result<()> {
-    call(nr::UNLINKAT, &[int(dir.raw()), path.address(), 0]).map(drop)
-}
-
 pub(crate) fn symlink(content: Path<'_>, dir: &Fd, path: Path<'_>) -> Result<()> {
     call(
         nr::SYMLINKAT,

@@ -9,14 +9,18 @@ const NONE: Path<'static> = Path::EMPTY;
 
 /// Builds the view and makes it this process's root.
 pub(crate) fn build<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
-    let skeleton = mount_root(plan)?;
+    private_mounts(plan)?;
+    let masks = mount_over_base(plan, MASKS)?;
+    let skeleton = mount_over_base(plan, SKELETON)?;
+    // What is bound into the skeleton never contains the skeleton.
+    sys::mount(NONE, plan.base, NONE, sys::MS_UNBINDABLE, NONE).at_path(Step::Root, plan.base)?;
     let mut root = None;
     for operation in plan.operations() {
         plan.check(Step::View)?;
         if operation.kind == ViewOp::Bind && operation.target.bytes() == b"/" {
             root = Some(bind_root(plan, &operation)?);
         } else {
-            execute(plan, &skeleton, root.as_ref().unwrap_or(&skeleton), &operation)?;
+            execute(plan, &masks, root.as_ref().unwrap_or(&skeleton), &operation)?;
         }
     }
     let root = root.unwrap_or(skeleton);
@@ -24,20 +28,26 @@ pub(crate) fn build<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     enter(plan, &root)
 }
 
-/// A tmpfs of our own, over a directory that exists; what is bound into it never contains it again.
-fn mount_root<'a>(plan: &Plan<'a>) -> Outcome<'a, Fd> {
+fn private_mounts<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     plan.check(Step::Root)?;
-    let (slash, none) = (Path::new(b"/\0"), NONE);
-    sys::mount(none, slash, none, sys::MS_REC | sys::MS_PRIVATE, none).at_path(Step::Root, slash)?;
+    let slash = Path::new(b"/\0");
+    sys::mount(NONE, slash, NONE, sys::MS_REC | sys::MS_PRIVATE, NONE).at_path(Step::Root, slash)
+}
+
+/// Options of the memory filesystem that lends the file masks are clones of.
+const MASKS: &[u8] = b"mode=0700,size=64k\0";
+/// Options of the one that holds directories to mount onto, and copies.
+const SKELETON: &[u8] = b"mode=0755,size=16m\0";
+
+/// A memory filesystem of our own over a directory that exists, and over what is there already.
+fn mount_over_base<'a>(plan: &Plan<'a>, options: &[u8]) -> Outcome<'a, Fd> {
     let kind = Path::new(b"tmpfs\0");
     let flags = sys::MS_NOSUID | sys::MS_NODEV;
-    sys::mount(kind, plan.base, kind, flags, Path::new(b"mode=0755,size=16m\0"))
-        .at_path(Step::Root, plan.base)?;
-    sys::mount(none, plan.base, none, sys::MS_UNBINDABLE, none).at_path(Step::Root, plan.base)?;
+    sys::mount(kind, plan.base, kind, flags, Path::new(options)).at_path(Step::Root, plan.base)?;
     sys::open(plan.base, sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC).at_path(Step::Root, plan.base)
 }
 
-/// The host's root as the root of the view: on top of the skeleton, which from then on only lends its files.
+/// The host's root as the root of the view: on top of the skeleton, which then stays empty.
 fn bind_root<'a>(plan: &Plan<'a>, operation: &Operation<'a>) -> Outcome<'a, Fd> {
     let tree = open_source(plan, operation)?;
     sys::set_attributes(&tree, operation.attributes, true).at_path(Step::View, operation.target)?;
@@ -46,7 +56,7 @@ fn bind_root<'a>(plan: &Plan<'a>, operation: &Operation<'a>) -> Outcome<'a, Fd> 
     open().at_path(Step::Root, plan.base)
 }
 
-fn execute<'a>(plan: &Plan<'a>, skeleton: &Fd, root: &Fd, operation: &Operation<'a>) -> Outcome<'a, ()> {
+fn execute<'a>(plan: &Plan<'a>, masks: &Fd, root: &Fd, operation: &Operation<'a>) -> Outcome<'a, ()> {
     let at = operation.target;
     match operation.kind {
         ViewOp::Bind => {
@@ -61,7 +71,7 @@ fn execute<'a>(plan: &Plan<'a>, skeleton: &Fd, root: &Fd, operation: &Operation<
         }
         ViewOp::Tmpfs => attach(plan, root, &tmpfs(operation).at_path(Step::View, at)?, at),
         ViewOp::Devpts => attach(plan, root, &devpts().at_path(Step::View, at)?, at),
-        ViewOp::MaskFile => attach(plan, root, &masked_file(skeleton).at_path(Step::View, at)?, at),
+        ViewOp::MaskFile => attach(plan, root, &masked_file(masks).at_path(Step::View, at)?, at),
         ViewOp::Seal => {
             let mount = open_target(plan, root, at)?;
             sys::set_attributes(&mount, wire::ATTR_RDONLY, false).at_path(Step::View, at)
@@ -135,19 +145,18 @@ fn tmpfs(operation: &Operation<'_>) -> sys::Result<Fd> {
     sys::new_mount(b"tmpfs\0", &options, operation.attributes)
 }
 
-/// A mount of an empty file that nobody may open and that has no name.
-fn masked_file(skeleton: &Fd) -> sys::Result<Fd> {
+/// A mount of an empty file that nobody may open, and that has no name in the view.
+fn masked_file(masks: &Fd) -> sys::Result<Fd> {
     const SEALED: u64 = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC;
-    let name = Path::new(b".masked\0");
-    sys::mkfile(skeleton, name, 0)?;
+    let name = Path::new(b"masked\0");
+    exists(sys::mkfile(masks, name, 0))?;
     let file = sys::open_resolving(
-        skeleton.raw(),
+        masks.raw(),
         name,
         sys::O_PATH | sys::O_CLOEXEC,
         sys::RESOLVE_NO_SYMLINKS,
     )?;
     let mount = sys::clone_tree(&file)?;
-    sys::unlink(skeleton, name)?;
     sys::set_attributes(&mount, SEALED, false)?;
     Ok(mount)
 }

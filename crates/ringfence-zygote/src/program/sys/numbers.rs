@@ -32,7 +32,6 @@ pub(super) mod nr {
     pub(crate) const OPENAT: usize = 257;
     pub(crate) const MKDIRAT: usize = 258;
     pub(crate) const MKNODAT: usize = 259;
-    pub(crate) const UNLINKAT: usize = 263;
     pub(crate) const SYMLINKAT: usize = 266;
     pub(crate) const PPOLL: usize = 271;
     pub(crate) const UNSHARE: usize = 272;
@@ -50,7 +49,6 @@ pub(super) mod nr {
     pub(crate) const IOCTL: usize = 29;
     pub(crate) const MKNODAT: usize = 33;
     pub(crate) const MKDIRAT: usize = 34;
-    pub(crate) const UNLINKAT: usize = 35;
     pub(crate) const SYMLINKAT: usize = 36;
     pub(crate) const UMOUNT2: usize = 39;
     pub(crate) const MOUNT: usize = 40;
