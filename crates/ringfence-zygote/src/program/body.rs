@@ -73,11 +73,9 @@ fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
     plan.check(Step::Plan)?;
     namespaces::create(&plan)?;
 
-    let flags = sys::CLONE_PARENT | sys::CLONE_PIDFD;
-    match plan
-        .check(Step::Fork)
-        .and_then(|()| sys::fork(flags).at(Step::Fork))?
-    {
+    plan.check(Step::Fork)?;
+    let [first_gone, first_alive] = sys::socketpair(sys::SOCK_STREAM).at(Step::Fork)?;
+    match sys::fork(sys::CLONE_PARENT | sys::CLONE_PIDFD).at(Step::Fork)? {
         sys::Forked::Parent(_, pidfd) => {
             let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Fork)?;
             // From here on the new process 1 answers; this one only hands over its pidfd.
@@ -85,6 +83,10 @@ fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
             sys::exit(0)
         }
         sys::Forked::Child => {
+            // The host must have the pidfd before it hears from this process: only then can it reap it.
+            drop(first_alive);
+            sys::read(first_gone.raw(), &mut [0]).at(Step::Fork)?;
+            drop(first_gone);
             prepare(&plan)?;
             sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &[]).at(Step::Start)?;
             serve(&plan, control, host)
