@@ -24,7 +24,7 @@ pub(crate) enum Task {
 
 /// Run a command confined: the workspace is writable, the rest of the host unreadable but for programs and
 /// libraries, the network closed, the home directory an empty one.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(
     after_help = "Exit status: the command's own; 124 timed out; 125 ringfence failed; 126 the program \
     can't be executed; 127 it was not found; 128+N ended by signal N; 137 killed."
@@ -71,12 +71,7 @@ pub(crate) struct Run {
     pub(crate) verbose: bool,
 
     /// The command and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 
@@ -88,8 +83,9 @@ pub(crate) struct Doctor {
     pub(crate) json: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Choice {
+    #[default]
     Deny,
     Allow,
 }

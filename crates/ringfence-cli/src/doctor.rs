@@ -3,16 +3,24 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use ringfence::{Capabilities, FactState, Unavailable};
+use ringfence::blocking::ExecutorSet;
+use ringfence::{BuildError, Capabilities, FactState, Probe, Report, Unavailable};
 use serde_json::json;
 
-use crate::args::Doctor;
+use crate::args::{Doctor, Run};
 use crate::failure::Failure;
 use crate::status::OWN_FAILURE;
+use crate::{profile, report, scratch};
+
+/// What this host offers, and what a default run in the current directory achieves with it.
+struct Findings {
+    capabilities: Capabilities,
+    report: Report,
+}
 
 #[expect(clippy::print_stdout, reason = "what the user asked to see")]
 pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
-    let found = ringfence::capabilities();
+    let found = find();
     let text = if options.json { json(&found) } else { human(&found) };
     print!("{text}");
     Ok(if found.is_ok() {
@@ -22,41 +30,77 @@ pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
     })
 }
 
-fn json(found: &Result<Capabilities, Unavailable>) -> String {
+fn find() -> Result<Findings, Failure> {
+    let unavailable = |error: Unavailable| Failure::from(BuildError::from(error));
+    let capabilities = ringfence::capabilities().map_err(unavailable)?;
+    let set: ExecutorSet = ringfence::ExecutorSet::builder(profile::build(&Run::default())?.profile)
+        .scratch_root(scratch::root()?)
+        .max_executors(1)
+        .probe(Probe::AtFirstExecutor)
+        .build()?
+        .into();
+    let report = set.executor("doctor").map(|executor| executor.report().clone());
+    let closed = set.close();
+    match closed.problems.first() {
+        Some(problem) => Err(Failure::new(format!("not everything was cleaned up: {problem}"))),
+        None => Ok(Findings {
+            capabilities,
+            report: report?,
+        }),
+    }
+}
+
+fn json(found: &Result<Findings, Failure>) -> String {
     let value = match found {
-        Ok(capabilities) => {
-            json!({ "available": true, "tier": capabilities.tier, "facts": capabilities.facts })
-        }
-        Err(error) => json!({
+        Ok(Findings { capabilities, report }) => json!({
+            "available": true,
+            "tier": capabilities.tier,
+            "facts": capabilities.facts,
+            "level": report.level(),
+            "guarantees": report::names(report.guarantees()),
+            "obligations": report.entries(),
+        }),
+        Err(failure) => json!({
             "available": false,
-            "error": { "code": error.code(), "message": error.to_string(), "hint": error.hint() },
+            "error": { "message": failure.message, "hint": failure.hint },
         }),
     };
     format!("{value:#}\n")
 }
 
-fn human(found: &Result<Capabilities, Unavailable>) -> String {
+fn human(found: &Result<Findings, Failure>) -> String {
     let mut text = String::new();
-    match found {
-        Ok(capabilities) => {
-            let _ = writeln!(text, "commands can be confined (tier: {})", capabilities.tier);
-            for fact in &capabilities.facts {
-                let (mark, detail) = match &fact.state {
-                    FactState::Present(detail) => ("yes", detail),
-                    FactState::Absent(detail) => ("no ", detail),
-                };
-                let _ = writeln!(text, "  {mark}  {}: {detail}", fact.name);
-                if !fact.advice.is_empty() {
-                    let _ = writeln!(text, "       to get it: {}", fact.advice);
-                }
+    let Findings { capabilities, report } = match found {
+        Ok(findings) => findings,
+        Err(failure) => {
+            let _ = writeln!(text, "commands can't be confined: {}", failure.message);
+            if !failure.hint.is_empty() {
+                let _ = writeln!(text, "  to get it: {}", failure.hint);
             }
+            return text;
         }
-        Err(error) => {
-            let _ = writeln!(text, "commands can't be confined: {error}");
-            if !error.hint().is_empty() {
-                let _ = writeln!(text, "  to get it: {}", error.hint());
-            }
+    };
+    let _ = writeln!(text, "commands can be confined (tier: {})", capabilities.tier);
+    for fact in &capabilities.facts {
+        let (mark, detail) = match &fact.state {
+            FactState::Present(detail) => ("yes", detail),
+            FactState::Absent(detail) => ("no ", detail),
+        };
+        let _ = writeln!(text, "  {mark}  {}: {detail}", fact.name);
+        if !fact.advice.is_empty() {
+            let _ = writeln!(text, "       to get it: {}", fact.advice);
         }
+    }
+    let _ = writeln!(
+        text,
+        "a default run here (level: {:?}) guarantees:",
+        report.level()
+    );
+    for name in report::names(report.guarantees()) {
+        let _ = writeln!(text, "  {name}");
+    }
+    for entry in report.entries().iter().filter(|entry| !entry.discharge.is_met()) {
+        let _ = writeln!(text, "not guaranteed: {}: {}", entry.obligation, entry.discharge);
     }
     text
 }

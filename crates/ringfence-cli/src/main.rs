@@ -9,6 +9,7 @@ mod profile;
 mod report;
 mod run;
 mod scratch;
+mod signals;
 mod status;
 
 use std::process::ExitCode;

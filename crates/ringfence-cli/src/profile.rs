@@ -27,12 +27,12 @@ pub(crate) fn build(options: &Run) -> Result<Plan, Failure> {
         Verdict::READ_WRITE
     };
     let mut roots = Vec::new();
-    for (paths, access) in [
-        (&options.rw, Verdict::READ_WRITE),
-        (&options.ro, Verdict::READ_ONLY),
+    for (option, paths, access) in [
+        ("--rw", &options.rw, Verdict::READ_WRITE),
+        ("--ro", &options.ro, Verdict::READ_ONLY),
     ] {
         for path in paths {
-            roots.push(root(&current.join(path), access)?);
+            roots.push(root(option, &current.join(path), access)?);
         }
     }
     let config = ProfileConfig {
@@ -62,15 +62,17 @@ pub(crate) fn build(options: &Run) -> Result<Plan, Failure> {
     Ok(Plan { profile, directory })
 }
 
-fn root(path: &Path, access: Verdict) -> Result<Root, Failure> {
+fn root(option: &str, path: &Path, access: Verdict) -> Result<Root, Failure> {
     let resolved = Host
         .resolve(path)
-        .map_err(|error| Failure::new(&error).hint(error.hint()))?;
+        .map_err(|error| Failure::new(format!("{option} {}: {error}", path.display())).hint(error.hint()))?;
     match resolved.kind {
         Kind::Directory => Ok(Root::directory(path, access)),
         Kind::File => Ok(Root::file(path, access)),
-        Kind::Absent => Err(Failure::new(format!("{} does not exist", path.display()))
-            .hint("create it first: a path that is opened for the command must be there")),
+        Kind::Absent => Err(
+            Failure::new(format!("{option} {}: does not exist", path.display()))
+                .hint("create it first: a path that is opened for the command must be there"),
+        ),
     }
 }
 

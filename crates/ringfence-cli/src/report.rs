@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::Path;
 
-use ringfence::{Access, Ending, Executor, Outcome, RunError, Verdict};
+use ringfence::{Access, Ending, Executor, Guarantees, Outcome, RunError, Verdict};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -37,12 +37,20 @@ impl JsonReport {
         let report = json!({
             "fingerprint": executor.profile().fingerprint().to_string(),
             "level": executor.level(),
-            "guarantees": executor.guarantees().iter_names().map(|(name, _)| name.to_lowercase()).collect::<Vec<_>>(),
+            "guarantees": names(executor.guarantees()),
             "obligations": executor.report().entries(),
             "result": self::result(result),
         });
         writeln!(self.file, "{report:#}").map_err(|error| Failure::new(format!("{}: {error}", self.path)))
     }
+}
+
+/// The names of guarantees, as reports give them.
+pub(crate) fn names(guarantees: Guarantees) -> Vec<String> {
+    guarantees
+        .iter_names()
+        .map(|(name, _)| name.to_lowercase())
+        .collect()
 }
 
 fn result(result: &Result<Outcome, RunError>) -> Value {

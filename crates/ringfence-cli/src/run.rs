@@ -2,19 +2,22 @@
 
 use std::process::ExitCode;
 
-use ringfence::blocking::{ExecutorSet, Process};
-use ringfence::{Outcome, Probe, RunError, Stdio};
+use ringfence::blocking::ExecutorSet;
+use ringfence::{Probe, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
 use crate::profile::{self, Plan};
 use crate::report::{self, JsonReport};
+use crate::signals::Signals;
 use crate::{scratch, status};
 
 /// The one executor of a run.
 const KEY: &str = "run";
 
 pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
+    // From the first moment on, so that no signal ends this process with something left behind.
+    let signals = Signals::listen()?;
     let plan = profile::build(options)?;
     let json = options
         .json_report
@@ -27,7 +30,7 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
         .probe(Probe::AtFirstExecutor)
         .build()?
         .into();
-    let done = run_in(&set, &plan, options, json);
+    let done = run_in(&set, &plan, options, json, signals);
     let closed = set.close();
     let code = done?;
     if let Some(problem) = closed.problems.first() {
@@ -46,6 +49,7 @@ fn run_in(
     plan: &Plan,
     options: &Run,
     json: Option<JsonReport>,
+    signals: Signals,
 ) -> Result<ExitCode, Failure> {
     let executor = set.executor(KEY)?;
     if options.verbose {
@@ -68,43 +72,9 @@ fn run_in(
     if let Some(timeout) = options.timeout {
         command = command.timeout(timeout);
     }
-    let result = command.spawn().and_then(|process| wait(&process));
+    let result = command.spawn().and_then(|process| signals.wait(&process));
     if let Some(json) = json {
         json.write(&executor, &result)?;
     }
     Ok(ExitCode::from(status::of_ending(result?.ended)))
-}
-
-/// Waits for the end, and passes on the signals that ask for it.
-#[cfg(unix)]
-fn wait(process: &Process) -> Result<Outcome, RunError> {
-    use ringfence::Signal;
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    use signal_hook::iterator::Signals;
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM]).map_err(|error| RunError::Io {
-        what: "listening for signals",
-        why: error.to_string(),
-    })?;
-    let listening = signals.handle();
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            for signal in &mut signals {
-                let signal = match signal {
-                    SIGHUP => Signal::Hangup,
-                    SIGTERM => Signal::Terminate,
-                    _ => Signal::Interrupt,
-                };
-                // A command that has just ended needs no signal.
-                let _ = process.signal(signal);
-            }
-        });
-        let result = process.wait();
-        listening.close();
-        result
-    })
-}
-
-#[cfg(not(unix))]
-fn wait(process: &Process) -> Result<Outcome, RunError> {
-    process.wait()
 }

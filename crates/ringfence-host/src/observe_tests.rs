@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use ringfence_policy::Kind;
 
 use super::{look_without_statx, observe};
-use crate::testing::Tree;
+use crate::testing::{Tree, skip};
 
 #[test]
 fn nothing_is_none_and_below_a_file_is_an_error() {
@@ -75,7 +75,7 @@ fn without_statx_only_the_mount_is_missing() {
 fn two_mounts_differ() {
     let mount = |path: &str| observe(path.as_ref()).unwrap().unwrap().1.mount;
     if mount("/").is_none() {
-        eprintln!("SKIP: this kernel does not tell the mount of a path");
+        skip("this kernel does not tell the mount of a path");
         return;
     }
     assert_ne!(mount("/"), mount("/proc"));

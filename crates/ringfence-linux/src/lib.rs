@@ -1,9 +1,9 @@
 //! ringfence's backend for Linux.
 //!
-//! A policy's region tree becomes a private file view ([`view`]), Landlock rules on top of it ([`rights`]),
-//! and a system-call filter ([`filter`]). A small embedded program, the *zygote*, builds the view once per
-//! executor in namespaces of its own and keeps a prepared process ready for each next command ([`zygote`]).
-//! Whatever can't be enforced is an undischarged obligation ([`discharge`]).
+//! A policy's region tree becomes a private file view (module `view`), Landlock rules on top of it (module `rights`),
+//! and a system-call filter (module `filter`). A small embedded program, the *zygote*, builds the view once per
+//! executor in namespaces of its own and keeps a prepared process ready for each next command (module `zygote`).
+//! Whatever can't be enforced is an undischarged obligation (module `discharge`).
 
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]

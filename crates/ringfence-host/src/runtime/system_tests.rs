@@ -7,7 +7,7 @@ use super::{find, matches, system};
 use crate::Host;
 use crate::runtime::RuntimeAccess::{self, Read, ReadExecute};
 use crate::runtime::table::SYSTEM;
-use crate::testing::Tree;
+use crate::testing::{Tree, skip};
 
 /// The access the entries give, deepest entry first.
 fn access(path: &str) -> Option<RuntimeAccess> {
@@ -32,7 +32,7 @@ fn pol_36_names_and_settings_may_be_read() {
         if Path::new(path).exists() {
             assert_eq!(access(path), Some(Read), "{path}");
         } else {
-            eprintln!("SKIP: no {path} on this host");
+            skip(&format!("no {path} on this host"));
         }
     }
 }
@@ -67,7 +67,7 @@ fn pol_39_every_row_that_is_a_link_is_open_under_its_name() {
     let rows = SYSTEM.iter().map(|(path, _)| Path::new(path));
     let links: Vec<_> = rows.filter(|path| path.is_symlink() && path.exists()).collect();
     if links.is_empty() {
-        eprintln!("SKIP: no row is a link on this host");
+        skip("no row is a link on this host");
     }
     for link in links {
         let target = link.canonicalize().unwrap();

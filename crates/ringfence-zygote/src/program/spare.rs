@@ -242,6 +242,9 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
     for _ in 0..header.programs {
         reader.bytes();
     }
+    let Some(name) = reader.clone().bytes() else {
+        return Err(malformed);
+    };
     let Some(arguments) = strings(&mut reader, header.arguments)? else {
         return Err(malformed);
     };
@@ -255,52 +258,36 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
     let directory = Path::new(directory);
     sys::chdir(directory).at_path(Step::Chdir, directory)?;
     plan.check(Step::Exec)?;
-    Err(try_programs(programs, header.programs, arguments, environment))
+    let attempts = programs_of(programs, header.programs);
+    Err(try_programs(attempts, Path::new(name), arguments, environment))
 }
 
-/// Tries the candidates in order, as `execvp(3)` does: a missing one is passed over, and a refusal is
-/// remembered in case nothing else is found.
-fn try_programs<'a>(
-    mut programs: Reader<'static>,
-    count: u32,
+fn programs_of(mut reader: Reader<'static>, count: u32) -> impl Iterator<Item = Path<'static>> {
+    (0..count).map_while(move |_| reader.bytes().map(Path::new))
+}
+
+/// Tries the candidates in order, as `execvp(3)` does: a missing one is passed over, and a refusal is remembered
+/// in case nothing else is found. What is found nowhere is reported by the name it was called by.
+fn try_programs(
+    candidates: impl Iterator<Item = Path<'static>>,
+    name: Path<'static>,
     arguments: &[usize],
     environment: &[usize],
-) -> Failed<'a> {
-    let mut failed = Failed {
+) -> Failed<'static> {
+    let failed = |errno, path: Path<'static>| Failed {
         step: Step::Exec,
-        errno: sys::ENOENT,
-        path: &[],
+        errno,
+        path: path.bytes(),
     };
-    for _ in 0..count {
-        let Some(path) = programs.bytes().map(Path::new) else {
-            break;
-        };
+    let mut refused = None;
+    for path in candidates {
         match sys::execute(path, arguments, environment) {
-            sys::ENOENT | sys::ENOTDIR if failed.errno != sys::ENOENT || !failed.path.is_empty() => {}
-            errno @ (sys::ENOENT | sys::ENOTDIR) => {
-                failed = Failed {
-                    step: Step::Exec,
-                    errno,
-                    path: path.bytes(),
-                }
-            }
-            sys::EACCES => {
-                failed = Failed {
-                    step: Step::Exec,
-                    errno: sys::EACCES,
-                    path: path.bytes(),
-                }
-            }
-            errno => {
-                return Failed {
-                    step: Step::Exec,
-                    errno,
-                    path: path.bytes(),
-                };
-            }
+            sys::ENOENT | sys::ENOTDIR => {}
+            sys::EACCES => refused = Some(path),
+            errno => return failed(errno, path),
         }
     }
-    failed
+    refused.map_or_else(|| failed(sys::ENOENT, name), |path| failed(sys::EACCES, path))
 }
 
 /// The addresses of `count` strings, ending in a zero, as `execve(2)` takes them.

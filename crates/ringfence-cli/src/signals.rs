@@ -1,0 +1,62 @@
+//! Signals that ask a command to end: caught from the beginning, passed on once there is a command.
+
+use ringfence::blocking::Process;
+use ringfence::{Outcome, RunError};
+
+/// The signals of this process, from now on.
+#[cfg(unix)]
+pub(crate) struct Signals(signal_hook::iterator::Signals);
+
+#[cfg(unix)]
+impl Signals {
+    pub(crate) fn listen() -> Result<Self, RunError> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]);
+        let failed = |error: std::io::Error| RunError::Io {
+            what: "listening for signals",
+            why: error.to_string(),
+        };
+        signals.map(Self).map_err(failed)
+    }
+
+    /// Waits for the end of the command and passes on every signal, also those that came before it started.
+    pub(crate) fn wait(mut self, process: &Process) -> Result<Outcome, RunError> {
+        let listening = self.0.handle();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for signal in &mut self.0 {
+                    // A command that has just ended needs no signal.
+                    let _ = process.signal(requested(signal));
+                }
+            });
+            let result = process.wait();
+            listening.close();
+            result
+        })
+    }
+}
+
+#[cfg(unix)]
+fn requested(signal: i32) -> ringfence::Signal {
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    match signal {
+        SIGHUP => ringfence::Signal::Hangup,
+        SIGTERM => ringfence::Signal::Terminate,
+        _ => ringfence::Signal::Interrupt,
+    }
+}
+
+/// This system ends a console program and its children together.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn listen() -> Result<Self, RunError> {
+        Ok(Self)
+    }
+
+    pub(crate) fn wait(self, process: &Process) -> Result<Outcome, RunError> {
+        process.wait()
+    }
+}
