@@ -416,7 +416,10 @@ impl Shared {
         );
         forced.insert("TMPDIR".into(), directories.temporary.clone().into());
         if isolated {
-            forced.insert("HOME".into(), directories.home.clone().into());
+            let home = &directories.home;
+            let private = self.bundles.iter().flat_map(|bundle| &bundle.private);
+            forced.extend(private.map(|(name, below)| (name.clone(), home.join(below).into())));
+            forced.insert("HOME".into(), home.clone().into());
         }
         EnvironmentRules::default().assemble(self.caller.clone(), &forced)
     }

@@ -19,6 +19,8 @@ pub(super) struct Layout {
     pub(super) opens: &'static [(Place, &'static str)],
     /// Set in the command's environment, since the default is below a home directory that it doesn't have.
     pub(super) exports: Option<Place>,
+    /// What the tools write to: each command gets its own, at the usual place below its home directory.
+    pub(super) private: &'static [Place],
 }
 
 /// A file that tells what kind of installation a directory is; the directory is opened when its `bin` is in
@@ -52,6 +54,7 @@ pub(super) const LAYOUTS: &[Layout] = &[
         found_in: CARGO,
         opens: &[(CARGO, "bin"), (RUSTUP, "")],
         exports: Some(RUSTUP),
+        private: &[CARGO],
     },
     // Shims run `pyenv exec`, which reads versions, plugins and libexec. The same design five times.
     whole("pyenv", PYENV),
@@ -73,12 +76,14 @@ pub(super) const LAYOUTS: &[Layout] = &[
             (ASDF, "shims"),
         ],
         exports: Some(ASDF),
+        private: &[],
     },
     Layout {
         name: "mise",
         found_in: MISE,
         opens: &[(MISE, "installs"), (MISE, "plugins"), (MISE, "shims")],
         exports: Some(MISE),
+        private: &[],
     },
     // `current` is a link to a version beside it.
     Layout {
@@ -86,6 +91,7 @@ pub(super) const LAYOUTS: &[Layout] = &[
         found_in: SDKMAN,
         opens: &[(SDKMAN, "candidates")],
         exports: None,
+        private: &[],
     },
     // Every program links into the Cellar beside it.
     Layout {
@@ -93,6 +99,7 @@ pub(super) const LAYOUTS: &[Layout] = &[
         found_in: LINUXBREW,
         opens: &[(LINUXBREW, "")],
         exports: None,
+        private: &[],
     },
 ];
 
@@ -135,5 +142,6 @@ const fn whole(name: &'static str, found_in: Place) -> Layout {
         found_in,
         opens: &[],
         exports: Some(found_in),
+        private: &[],
     }
 }

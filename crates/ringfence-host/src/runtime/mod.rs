@@ -50,6 +50,8 @@ pub struct Bundle {
     pub entries: Vec<RuntimeEntry>,
     /// Variables a command needs to find these paths once it has a home directory of its own.
     pub environment: Vec<(OsString, OsString)>,
+    /// Variables of directories the tools write to, each with a place below the command's own home directory.
+    pub private: Vec<(OsString, PathBuf)>,
 }
 
 /// A device node that any program may use.

@@ -26,6 +26,7 @@ pub fn system(host: &Host) -> Bundle {
         name: "system".into(),
         entries: entries.into_iter().map(|((), entry)| entry).collect(),
         environment: Vec::new(),
+        private: Vec::new(),
     }
 }
 

@@ -196,6 +196,11 @@ impl<'a> Finder<'a> {
             let variable = (place.variable.into(), root.into());
             self.bundle(layout.name).environment.push(variable);
         }
+        let private = layout
+            .private
+            .iter()
+            .map(|place| (place.variable.into(), place.default.into()));
+        self.bundle(layout.name).private.extend(private);
         Some(layout.name)
     }
 
@@ -251,6 +256,7 @@ impl<'a> Finder<'a> {
                 name: name.into(),
                 entries: Vec::new(),
                 environment: Vec::new(),
+                private: Vec::new(),
             });
         }
         &mut self.bundles[index]
@@ -264,7 +270,9 @@ impl<'a> Finder<'a> {
         for (index, entry) in self.system.distinct(all) {
             self.bundles[index].entries.push(entry);
         }
-        let used = |bundle: &Bundle| !bundle.entries.is_empty() || !bundle.environment.is_empty();
+        let used = |bundle: &Bundle| {
+            !bundle.entries.is_empty() || !bundle.environment.is_empty() || !bundle.private.is_empty()
+        };
         self.bundles.retain(used);
         self.bundles
     }

@@ -91,11 +91,12 @@ fn rustup_needs_its_own_directory_and_no_credentials() {
     world.file("~/.rustup/settings.toml");
     let path = ["~/.cargo/bin", "~/.cargo/bin"];
     world.opens(&path, &[("rustup", &["~/.cargo/bin", "~/.rustup"])]);
-    let environment = &world.bundles(&path)[0].environment;
+    let bundle = &world.bundles(&path)[0];
     assert_eq!(
-        environment,
-        &[("RUSTUP_HOME".into(), world.at("~/.rustup").into())]
+        bundle.environment,
+        [("RUSTUP_HOME".into(), world.at("~/.rustup").into())]
     );
+    assert_eq!(bundle.private, [("CARGO_HOME".into(), PathBuf::from(".cargo"))]);
 }
 
 #[test]
