@@ -44,10 +44,25 @@ fn follow(directory: &Path, limit: usize) -> Vec<Target> {
     names
         .into_iter()
         .take(limit)
+        .filter(|name| !leads_to_neighbour(&directory.join(name)))
         .filter_map(|name| crate::walk::trace(&directory.join(name), &mut known).ok())
         .map(|(path, links)| Target { path, links })
         .filter(|target| !target.path.starts_with(directory))
         .collect()
+}
+
+/// Most links of `/usr/bin` are another name for something beside them; if that is a link too, its turn comes.
+#[cfg(unix)]
+fn leads_to_neighbour(link: &Path) -> bool {
+    use std::path::Component;
+    let Ok(target) = link.read_link() else {
+        return false;
+    };
+    let mut components = target.components();
+    matches!(
+        (components.next(), components.next()),
+        (Some(Component::Normal(_)), None)
+    )
 }
 
 #[cfg(not(unix))]
