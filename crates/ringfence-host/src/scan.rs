@@ -8,8 +8,9 @@ use std::path::PathBuf;
 /// Calls `visit` with every entry below the roots that is not a directory; true when all were looked at.
 ///
 /// Breadth first, so that a limit cuts off what is deepest. Links are not followed, mount points are entered.
-/// A root that is not there, and an entry that goes away meanwhile, is nothing to look at; a directory that
-/// cannot be listed makes the answer false. A root itself is not visited.
+/// A root that is not there, and an entry that goes away meanwhile, is nothing to look at. A directory that
+/// cannot be listed makes the answer false, unless it is another user's: what is in it stays out of reach of
+/// everything that runs as this one. A root itself is not visited.
 pub(crate) fn scan(roots: &[PathBuf], limit: usize, mut visit: impl FnMut(&DirEntry)) -> bool {
     let mut complete = true;
     let mut looked = 0;
@@ -18,7 +19,7 @@ pub(crate) fn scan(roots: &[PathBuf], limit: usize, mut visit: impl FnMut(&DirEn
         let entries = match read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) => {
-                complete &= gone(error.kind());
+                complete &= gone(error.kind()) || belongs_to_another(&directory);
                 continue;
             }
         };
@@ -58,4 +59,16 @@ fn outermost(roots: &[PathBuf]) -> VecDeque<PathBuf> {
 
 fn gone(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+#[cfg(unix)]
+fn belongs_to_another(directory: &std::path::Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let caller = rustix::process::geteuid().as_raw();
+    directory.symlink_metadata().is_ok_and(|seen| seen.uid() != caller)
+}
+
+#[cfg(not(unix))]
+fn belongs_to_another(_: &std::path::Path) -> bool {
+    false
 }

@@ -15,6 +15,7 @@ mod probe;
 mod process;
 mod rights;
 mod seen;
+mod sockets;
 mod surroundings;
 mod view;
 mod zygote;

@@ -12,7 +12,6 @@ use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, SetupFailed, Stream, Unavailable,
 };
 use ringfence_host::runtime::Device;
-use ringfence_host::sockets;
 use ringfence_policy::{Access, Policy, RegionTree, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
@@ -25,12 +24,10 @@ use crate::filter::{self, Architecture};
 use crate::process::Process;
 use crate::rights::Landlock;
 use crate::seen::Seen;
+use crate::sockets::Sockets;
 use crate::surroundings;
 use crate::view::{self, By, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Spare, Zygote};
-
-/// Files looked at when a socket was bound by a relative path and must be searched for.
-const SOCKET_SEARCH_LIMIT: usize = 50_000;
 
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -64,14 +61,6 @@ struct State {
     sockets: Sockets,
     zygote: Option<Arc<Zygote>>,
     released: bool,
-}
-
-/// Host sockets by path, as they were when the view was derived.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Sockets {
-    visible: Vec<PathBuf>,
-    relative: Vec<PathBuf>,
-    complete: bool,
 }
 
 impl LinuxPolicy {
@@ -226,53 +215,6 @@ fn is_replaced(object: &Watched) -> bool {
     }
 }
 
-impl Sockets {
-    /// Searching for sockets that were bound by a relative path is expensive, so it is done only when there
-    /// are other ones than before.
-    fn look(tree: &RegionTree, before: &Self) -> Self {
-        let Ok(bound) = sockets::bound() else {
-            return Self {
-                complete: false,
-                ..before.clone()
-            };
-        };
-        let visible = |path: &PathBuf| tree.verdict(path).allows_any();
-        let mut found: Vec<PathBuf> = bound.absolute.into_iter().filter(visible).collect();
-        let mut complete = true;
-        if bound.relative == before.relative {
-            found.extend(before.visible.iter().filter(|path| path_is_socket(path)).cloned());
-            complete = before.complete || bound.relative.is_empty();
-        } else if !bound.relative.is_empty() {
-            let roots: Vec<PathBuf> = tree
-                .regions()
-                .filter(|region| region.subtree.allows_any() && region.identity.is_some())
-                .filter(|region| {
-                    !matches!(
-                        region.rules.first().map(|rule| &rule.source),
-                        Some(ringfence_policy::Source::Runtime(_))
-                    )
-                })
-                .map(|region| region.path.to_owned())
-                .collect();
-            let search = sockets::search(&roots, SOCKET_SEARCH_LIMIT);
-            complete = search.complete;
-            found.extend(search.found);
-        }
-        found.sort();
-        found.dedup();
-        Self {
-            visible: found,
-            relative: bound.relative,
-            complete,
-        }
-    }
-}
-
-fn path_is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket())
-}
-
 fn derive(
     policy: &Policy,
     facts: &HostFacts,
@@ -283,7 +225,7 @@ fn derive(
     view::build(
         &policy.tree,
         facts.landlock,
-        &sockets.visible,
+        &sockets.paths(),
         private_bytes,
         look,
     )

@@ -120,6 +120,7 @@ pub(crate) fn build(
         placements: Vec::new(),
         index: HashMap::new(),
         made: BTreeSet::new(),
+        pinned: BTreeSet::new(),
         seals: Vec::new(),
         inherited_rights: Vec::new(),
         copies: Vec::new(),
@@ -140,8 +141,10 @@ struct Builder<'a> {
     placements: Vec<Placement>,
     /// Region path to its position in `placements`.
     index: HashMap<PathBuf, usize>,
-    /// Directories already made in memory filesystems.
+    /// What is there to put something into: mount points, and what was made in memory filesystems.
     made: BTreeSet<PathBuf>,
+    /// Directories bound onto themselves.
+    pinned: BTreeSet<PathBuf>,
     /// Memory filesystems to make read-only once everything in them is in place.
     seals: Vec<PathBuf>,
     /// Landlock rights in force at each placement, by its position.
@@ -205,7 +208,7 @@ impl Builder<'_> {
                 self.mount_point(path, outside, Kind::Directory);
                 placement.area = Area::Skeleton;
             }
-            Wanted::Hidden => self.hide(tree, region, outside, &mut placement)?,
+            Wanted::Hidden => self.hide(tree, region, parent, outside, &mut placement)?,
             Wanted::Bound { writable, executable } => {
                 self.bind(
                     region,
@@ -267,6 +270,7 @@ impl Builder<'_> {
         &mut self,
         tree: &RegionTree,
         region: &Region<'_>,
+        parent: Option<usize>,
         outside: Area,
         placement: &mut Placement,
     ) -> Result<(), ViewError> {
@@ -280,6 +284,7 @@ impl Builder<'_> {
                     return Ok(());
                 };
                 self.watch(region, seen, By::Identity);
+                self.pin_between(parent, outside, path);
                 if seen.kind == Kind::File {
                     self.operations.push(Operation::at(ViewOp::MaskFile, bytes(path)));
                     placement.area = Area::Skeleton;
@@ -323,8 +328,8 @@ impl Builder<'_> {
         let Area::Bound { writable, executable } = inside else {
             return Ok(());
         };
-        if let (Area::Bound { writable: true, .. }, false, Some(parent)) = (outside, writable, parent) {
-            self.pin_between(parent, path);
+        if !writable {
+            self.pin_between(parent, outside, path);
         }
         let mut operation = Operation::at(ViewOp::Bind, bytes(path));
         operation.source = bytes(path);
@@ -373,16 +378,16 @@ impl Builder<'_> {
 
     /// Makes every directory between a writable region and a stricter one below it a mount of its own: a
     /// mount point can't be renamed, so nobody can move the protected path away and put another in its place.
-    fn pin_between(&mut self, parent: usize, path: &Path) {
+    fn pin_between(&mut self, parent: Option<usize>, outside: Area, path: &Path) {
+        let (Some(parent), Area::Bound { writable: true, .. }) = (parent, outside) else {
+            return;
+        };
         let top = self.placements[parent].path.clone();
         let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| *dir != top).collect();
         between.reverse();
         for directory in between {
-            let target = bytes(directory);
-            let pinned =
-                |operation: &Operation| operation.target == target && operation.kind != ViewOp::Directory;
-            if !self.operations.iter().any(pinned) {
-                self.operations.push(Operation::at(ViewOp::Pin, target));
+            if self.pinned.insert(directory.to_owned()) {
+                self.operations.push(Operation::at(ViewOp::Pin, bytes(directory)));
             }
         }
     }
@@ -409,25 +414,20 @@ impl Builder<'_> {
     }
 
     fn directories(&mut self, path: &Path) {
-        let at = self.enclosing_or_at(path);
-        let top = at.map_or_else(|| PathBuf::from("/"), |at| self.placements[at].path.clone());
         let mut missing: Vec<&Path> = path
             .ancestors()
-            .take_while(|dir| *dir != top && *dir != Path::new("/"))
-            .filter(|dir| !self.made.contains(*dir))
+            .take_while(|dir| !self.made.contains(*dir) && *dir != Path::new("/"))
             .collect();
         missing.reverse();
         for directory in missing {
             self.made.insert(directory.to_owned());
-            self.operations.push(Operation {
-                mode: 0o755,
-                ..Operation::at(ViewOp::Directory, bytes(directory))
-            });
+            self.operations.push(Operation { mode: 0o755, ..Operation::at(ViewOp::Directory, bytes(directory)) });
         }
     }
 
     fn memory(&mut self, path: &Path, outside: Area, operation: Operation) {
         self.mount_point(path, outside, Kind::Directory);
+        self.made.insert(path.to_owned());
         self.operations.push(operation);
     }
 
@@ -483,19 +483,17 @@ impl Builder<'_> {
         self.links(tree);
         self.grant_copies();
         for socket in masked {
-            let visible = self.enclosing(socket).map(|at| self.placements[at].area);
-            if let (Some(Area::Bound { .. }), Some(seen)) = (visible, self.look(socket)?)
+            let area = self.enclosing(socket).map(|at| self.placements[at].area);
+            if !matches!(area, Some(Area::Bound { .. })) {
+                continue;
+            }
+            // What this user can't look at, the command can't connect to.
+            if let Ok(Some(seen)) = (self.observe)(socket)
                 && seen.kind == Kind::File
             {
-                self.operations
-                    .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
+                self.operations.push(Operation::at(ViewOp::MaskFile, bytes(socket)));
                 let (path, pace) = (socket.clone(), Pace::EverySpawn);
-                self.watched.push(Watched {
-                    path,
-                    seen,
-                    pace,
-                    by: By::Identity,
-                });
+                self.watched.push(Watched { path, seen, pace, by: By::Identity });
             }
         }
         for path in self.seals.iter().rev() {
@@ -575,12 +573,6 @@ impl Builder<'_> {
             .copied()
     }
 
-    fn enclosing_or_at(&self, path: &Path) -> Option<usize> {
-        path.ancestors()
-            .find_map(|ancestor| self.index.get(ancestor))
-            .copied()
-    }
-
     fn is_directory(&self, path: &Path) -> Result<bool, ViewError> {
         Ok(self.look(path)?.is_some_and(|seen| seen.kind == Kind::Directory))
     }
@@ -609,7 +601,8 @@ fn is_small_system_file(region: &Region<'_>, seen: &Seen) -> bool {
         .rules
         .iter()
         .all(|rule| matches!(rule.source, Source::Runtime(_)));
-    system && seen.kind == Kind::File && seen.size <= LARGEST_COPY_BYTES && seen.is_regular
+    let read_only = region.object.execute != Access::Allow;
+    system && read_only && seen.kind == Kind::File && seen.size <= LARGEST_COPY_BYTES && seen.is_regular
 }
 
 fn enclosing_read(tree: &RegionTree, path: &Path) -> Access {

@@ -1,6 +1,6 @@
 //! The operations of a view, interpreted, agree with the region tree at every path.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
@@ -44,11 +44,14 @@ enum Stands {
     },
 }
 
-/// Executes mount operations as the kernel does: a mount hides everything that was mounted below its place.
+/// Executes the operations as the kernel does: a mount hides everything that was mounted below its place, and
+/// needs something there to be mounted on.
 fn interpret(operations: &[Operation], path: &Path) -> Stands {
     let mut mounts: BTreeMap<PathBuf, Stands> = BTreeMap::new();
+    let mut made = BTreeSet::from([PathBuf::from("/")]);
     for operation in operations {
         let target = PathBuf::from(String::from_utf8(operation.target.clone()).unwrap());
+        let of_the_host = |path: &Path| look_up(&mounts, path) != Stands::Nothing;
         let stands = match operation.kind {
             ViewOp::Bind => Stands::Host {
                 writable: operation.attributes & ATTR_RDONLY == 0,
@@ -57,12 +60,24 @@ fn interpret(operations: &[Operation], path: &Path) -> Stands {
             ViewOp::Tmpfs | ViewOp::MaskFile | ViewOp::Devpts => Stands::Nothing,
             // A recursive bind onto itself takes along what is mounted below.
             ViewOp::Pin => {
+                assert!(of_the_host(&target), "{} is pinned but not there", target.display());
                 mounts.insert(target.clone(), look_up(&mounts, &target));
                 continue;
             }
-            ViewOp::Directory | ViewOp::File | ViewOp::Link | ViewOp::Seal | ViewOp::Copy => continue,
+            ViewOp::Directory | ViewOp::File | ViewOp::Link | ViewOp::Copy => {
+                let parent = target.parent().unwrap();
+                assert!(made.contains(parent), "{} is made in nothing", target.display());
+                made.insert(target);
+                continue;
+            }
+            ViewOp::Seal => continue,
         };
+        let there = made.contains(&target) || of_the_host(&target);
+        assert!(there, "{} is mounted on nothing", target.display());
         mounts.retain(|mounted, _| !mounted.starts_with(&target));
+        if stands == Stands::Nothing {
+            made.insert(target.clone());
+        }
         mounts.insert(target, stands);
     }
     look_up(&mounts, path)
@@ -220,10 +235,30 @@ fn what_is_absent_or_another_kind_is_not_shown() {
 }
 
 #[test]
+fn what_is_opened_below_a_closed_directory_has_somewhere_to_be_mounted() {
+    let view = view_of(&tree(&[("/srv/a", Verdict::DENY), ("/srv/a/b/in", Verdict::READ_WRITE)]));
+    let at = |path: &str| interpret(&view.operations, Path::new(path));
+    assert_eq!(at("/srv/a/b"), Stands::Nothing);
+    assert_eq!(at("/srv/a/b/in"), Stands::Host { writable: true, executable: true });
+}
+
+#[test]
+fn a_program_of_a_bundle_is_mounted_and_stays_executable() {
+    let mut rule = Rule::tree("/opt/toolf", Verdict::READ_ONLY, Source::Runtime("path".to_owned()));
+    rule.kind = Kind::File;
+    let view = view_of(&RegionTree::new(vec![rule]).unwrap());
+    assert_eq!(interpret(&view.operations, Path::new("/opt/toolf")), Stands::Host { writable: false, executable: true });
+}
+
+#[test]
 fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
     let tree = tree(&[("/w", Verdict::READ_WRITE)]);
-    let sockets = [PathBuf::from("/elsewhere/sf"), PathBuf::from("/w/sf")];
-    let view = build(&tree, LANDLOCK, &sockets, 0, &directories).unwrap();
+    let sockets = [PathBuf::from("/elsewhere/sf"), PathBuf::from("/w/lockedf"), PathBuf::from("/w/sf")];
+    let look = |path: &Path| match path.ends_with("lockedf") {
+        true => Err(std::io::ErrorKind::PermissionDenied.into()),
+        false => directories(path),
+    };
+    let view = build(&tree, LANDLOCK, &sockets, 0, &look).unwrap();
     let masked: Vec<&[u8]> = view
         .operations
         .iter()

@@ -135,7 +135,9 @@ fn lin_41_a_missing_program_is_named() {
     let policy = fixture.compile(&Linux::probe().unwrap());
     let failed = fixture.run(&*policy, "ringfence-no-such-program").unwrap_err();
     assert_eq!((failed.step, failed.errno), (Step::Exec.name(), ENOENT));
-    let failed = fixture.run(&*policy, "/etc/hosts").unwrap_err();
+    let plain = fixture.workspace.path().join("plain");
+    std::fs::write(&plain, "").unwrap();
+    let failed = fixture.run(&*policy, plain.to_str().unwrap()).unwrap_err();
     assert_eq!((failed.step, failed.errno), (Step::Exec.name(), 13), "{failed}");
 }
 

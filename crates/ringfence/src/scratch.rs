@@ -4,18 +4,15 @@
 //! (`fcntl(2)`): unlike a `flock(2)` lock it belongs to the process alone, so it ends with the owner even when
 //! a forked child still holds the descriptor.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
+/// Followed by the owner's process id and a number.
 const PREFIX: &str = "ringfence-set-";
+/// What a directory is called until it is locked.
+const UNFINISHED: &str = ".ringfence-new-";
 const OWNER: &str = "owner";
-
-/// Directories of live sets of this process, whose locks it must not test: a process never conflicts with
-/// its own record locks, and closing any descriptor of the file would release them.
-static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// The directory of one set; removed by [`OwnedDirectory::remove`], or as well as possible when dropped.
 #[derive(Debug)]
@@ -29,15 +26,13 @@ pub(crate) struct OwnedDirectory {
 impl OwnedDirectory {
     /// Sweeps what crashed sets left under `root`, and makes a new directory there, mode 0700.
     pub(crate) fn create(root: &Path) -> io::Result<Self> {
-        let mut live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
-        sweep(root, &live);
+        sweep(root);
         let path = unused_name(root)?;
-        // Nobody may find the directory before it is locked: it gets its name last.
-        let hidden = path.with_extension("new");
+        // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.
+        let hidden = root.join(format!("{UNFINISHED}{:016x}", random()));
         make_private(&hidden)?;
         let owner = claim(&hidden.join(OWNER)).inspect_err(|_| remove_quietly(&hidden))?;
         fs::rename(&hidden, &path).inspect_err(|_| remove_quietly(&hidden))?;
-        live.insert(path.clone());
         Ok(Self {
             path,
             _owner: owner,
@@ -52,9 +47,6 @@ impl OwnedDirectory {
     /// Removes the directory with everything in it, however the commands left it.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
         self.removed = true;
-        LIVE.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&self.path);
         remove_tree(&self.path)
     }
 }
@@ -88,7 +80,7 @@ fn set_private(_: &Path) -> io::Result<()> {
 
 fn unused_name(root: &Path) -> io::Result<PathBuf> {
     loop {
-        let path = root.join(format!("{PREFIX}{:016x}", random()));
+        let path = root.join(format!("{PREFIX}{}-{:016x}", std::process::id(), random()));
         if !path.try_exists()? {
             return Ok(path);
         }
@@ -113,39 +105,50 @@ fn claim(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Removes the directories of sets whose owner is gone.
+/// Removes the directories of this user's sets whose owner is gone.
 #[cfg(unix)]
-fn sweep(root: &Path, live: &BTreeSet<PathBuf>) {
+fn sweep(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if ours && !live.contains(&path) && is_abandoned(&path) {
-            tracing::info!(path = %path.display(), "removing what a crashed set left");
-            if let Err(error) = remove_tree(&path) {
-                tracing::warn!(path = %path.display(), %error, "it could not be removed");
-            }
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_abandoned(path)) {
+        tracing::info!(path = %path.display(), "removing what a crashed set left");
+        if let Err(error) = remove_tree(&path) {
+            tracing::warn!(path = %path.display(), %error, "it could not be removed");
         }
     }
 }
 
 #[cfg(not(unix))]
-fn sweep(_: &Path, _: &BTreeSet<PathBuf>) {}
+fn sweep(_: &Path) {}
 
-/// Whether nobody holds the lock. A directory without the file was given up while it was being made.
+/// Whether this is a directory of a set of this user, made by another process, and nobody holds its lock.
+///
+/// A set of this process is never touched: a process does not conflict with its own record locks, and closing
+/// any descriptor of the file would release them.
 #[cfg(unix)]
 fn is_abandoned(directory: &Path) -> bool {
     use rustix::fs::{FlockOperation, Mode, OFlags, fcntl_lock, open};
+    use std::os::unix::fs::MetadataExt;
     use std::time::Duration;
     const MAKING_TAKES_AT_MOST: Duration = Duration::from_secs(60);
+
+    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let Ok(seen) = directory.symlink_metadata() else { return false };
+    if !seen.is_dir() || seen.uid() != rustix::process::geteuid().as_raw() {
+        return false;
+    }
+    if name.starts_with(UNFINISHED) {
+        let age = seen.modified().ok().and_then(|made| made.elapsed().ok());
+        return age.is_some_and(|age| age > MAKING_TAKES_AT_MOST);
+    }
+    let Some(owner) = name.strip_prefix(PREFIX) else { return false };
+    if owner.split('-').next() == Some(std::process::id().to_string().as_str()) {
+        return false;
+    }
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match open(directory.join(OWNER), flags, Mode::empty()) {
         Ok(file) => fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_ok(),
-        Err(rustix::io::Errno::NOENT) => fs::symlink_metadata(directory)
-            .and_then(|metadata| metadata.modified())
-            .is_ok_and(|made| made.elapsed().is_ok_and(|age| age > MAKING_TAKES_AT_MOST)),
-        Err(_) => false,
+        // Half removed by an earlier sweep.
+        Err(error) => error == rustix::io::Errno::NOENT,
     }
 }
 
@@ -167,7 +170,8 @@ fn remove_tree(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives the owner access to every directory of a tree. No confined process is left to race with.
+/// Gives the owner access to every directory of a tree. It is this user's own, and no confined process is left to
+/// race with.
 fn open_up(path: &Path) -> io::Result<()> {
     set_private(path)?;
     for entry in fs::read_dir(path)? {
@@ -206,7 +210,7 @@ mod tests {
     #[test]
     fn an_abandoned_directory_is_swept_by_the_next_set() {
         let root = tempfile::tempdir().unwrap();
-        let dead = root.path().join(format!("{PREFIX}dead"));
+        let dead = root.path().join(format!("{PREFIX}1-dead"));
         fs::create_dir(&dead).unwrap();
         File::create(dead.join(OWNER)).unwrap();
         let stranger = root.path().join("somebody-elses");
