@@ -65,7 +65,9 @@ fn gone(kind: ErrorKind) -> bool {
 fn belongs_to_another(directory: &std::path::Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let caller = rustix::process::geteuid().as_raw();
-    directory.symlink_metadata().is_ok_and(|seen| seen.uid() != caller)
+    directory
+        .symlink_metadata()
+        .is_ok_and(|seen| seen.uid() != caller)
 }
 
 #[cfg(not(unix))]

@@ -26,9 +26,16 @@ impl Sockets {
     /// path than before.
     pub(crate) fn look(tree: &RegionTree, before: &Self) -> Self {
         let Ok(bound) = sockets::bound() else {
-            return Self { complete: false, ..before.clone() };
+            return Self {
+                complete: false,
+                ..before.clone()
+            };
         };
-        let absolute = bound.absolute.into_iter().filter(|path| is_shown(tree, path)).collect();
+        let absolute = bound
+            .absolute
+            .into_iter()
+            .filter(|path| is_shown(tree, path))
+            .collect();
         let (searched, complete) = match bound.relative.as_slice() {
             [] => (Vec::new(), true),
             relative if relative == before.relative => (before.searched.clone(), before.complete),
@@ -37,7 +44,12 @@ impl Sockets {
                 (search.found, search.complete)
             }
         };
-        Self { absolute, relative: bound.relative, searched, complete }
+        Self {
+            absolute,
+            relative: bound.relative,
+            searched,
+            complete,
+        }
     }
 
     /// Where they are.
@@ -53,7 +65,11 @@ impl Sockets {
 fn is_shown(tree: &RegionTree, path: &Path) -> bool {
     let decisions = Axis::ALL.map(|axis| tree.decide(path, axis));
     let allows = tree.verdict(path).allows_any();
-    allows && decisions.iter().filter_map(|decision| decision.rule).any(|rule| holds_host_files(&rule.source))
+    allows
+        && decisions
+            .iter()
+            .filter_map(|decision| decision.rule)
+            .any(|rule| holds_host_files(&rule.source))
 }
 
 /// The executor's own directories hold nothing of a host process, and programs of the system no sockets.

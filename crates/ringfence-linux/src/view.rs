@@ -421,7 +421,10 @@ impl Builder<'_> {
         missing.reverse();
         for directory in missing {
             self.made.insert(directory.to_owned());
-            self.operations.push(Operation { mode: 0o755, ..Operation::at(ViewOp::Directory, bytes(directory)) });
+            self.operations.push(Operation {
+                mode: 0o755,
+                ..Operation::at(ViewOp::Directory, bytes(directory))
+            });
         }
     }
 
@@ -491,9 +494,15 @@ impl Builder<'_> {
             if let Ok(Some(seen)) = (self.observe)(socket)
                 && seen.kind == Kind::File
             {
-                self.operations.push(Operation::at(ViewOp::MaskFile, bytes(socket)));
+                self.operations
+                    .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
                 let (path, pace) = (socket.clone(), Pace::EverySpawn);
-                self.watched.push(Watched { path, seen, pace, by: By::Identity });
+                self.watched.push(Watched {
+                    path,
+                    seen,
+                    pace,
+                    by: By::Identity,
+                });
             }
         }
         for path in self.seals.iter().rev() {

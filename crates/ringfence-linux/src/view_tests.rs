@@ -60,7 +60,11 @@ fn interpret(operations: &[Operation], path: &Path) -> Stands {
             ViewOp::Tmpfs | ViewOp::MaskFile | ViewOp::Devpts => Stands::Nothing,
             // A recursive bind onto itself takes along what is mounted below.
             ViewOp::Pin => {
-                assert!(of_the_host(&target), "{} is pinned but not there", target.display());
+                assert!(
+                    of_the_host(&target),
+                    "{} is pinned but not there",
+                    target.display()
+                );
                 mounts.insert(target.clone(), look_up(&mounts, &target));
                 continue;
             }
@@ -236,24 +240,47 @@ fn what_is_absent_or_another_kind_is_not_shown() {
 
 #[test]
 fn what_is_opened_below_a_closed_directory_has_somewhere_to_be_mounted() {
-    let view = view_of(&tree(&[("/srv/a", Verdict::DENY), ("/srv/a/b/in", Verdict::READ_WRITE)]));
+    let view = view_of(&tree(&[
+        ("/srv/a", Verdict::DENY),
+        ("/srv/a/b/in", Verdict::READ_WRITE),
+    ]));
     let at = |path: &str| interpret(&view.operations, Path::new(path));
     assert_eq!(at("/srv/a/b"), Stands::Nothing);
-    assert_eq!(at("/srv/a/b/in"), Stands::Host { writable: true, executable: true });
+    assert_eq!(
+        at("/srv/a/b/in"),
+        Stands::Host {
+            writable: true,
+            executable: true
+        }
+    );
 }
 
 #[test]
 fn a_program_of_a_bundle_is_mounted_and_stays_executable() {
-    let mut rule = Rule::tree("/opt/toolf", Verdict::READ_ONLY, Source::Runtime("path".to_owned()));
+    let mut rule = Rule::tree(
+        "/opt/toolf",
+        Verdict::READ_ONLY,
+        Source::Runtime("path".to_owned()),
+    );
     rule.kind = Kind::File;
     let view = view_of(&RegionTree::new(vec![rule]).unwrap());
-    assert_eq!(interpret(&view.operations, Path::new("/opt/toolf")), Stands::Host { writable: false, executable: true });
+    assert_eq!(
+        interpret(&view.operations, Path::new("/opt/toolf")),
+        Stands::Host {
+            writable: false,
+            executable: true
+        }
+    );
 }
 
 #[test]
 fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
     let tree = tree(&[("/w", Verdict::READ_WRITE)]);
-    let sockets = [PathBuf::from("/elsewhere/sf"), PathBuf::from("/w/lockedf"), PathBuf::from("/w/sf")];
+    let sockets = [
+        PathBuf::from("/elsewhere/sf"),
+        PathBuf::from("/w/lockedf"),
+        PathBuf::from("/w/sf"),
+    ];
     let look = |path: &Path| match path.ends_with("lockedf") {
         true => Err(std::io::ErrorKind::PermissionDenied.into()),
         false => directories(path),

@@ -13,9 +13,9 @@ use crate::{CancelToken, CloseReport, ExecutorError, Outcome, RunError, Stdio};
 
 /// Declares a wrapper with its conversions.
 macro_rules! wrapper {
-    ($name:ident) => {
+    ($name:ident $(, $derive:ident)*) => {
         #[doc = concat!("See [`", stringify!($name), "`](crate::", stringify!($name), ").")]
-        #[derive(Debug)]
+        #[derive(Debug $(, $derive)*)]
         pub struct $name(crate::$name);
 
         impl From<crate::$name> for $name {
@@ -40,8 +40,8 @@ macro_rules! wrapper {
     };
 }
 
-wrapper!(ExecutorSet);
-wrapper!(Executor);
+wrapper!(ExecutorSet, Clone);
+wrapper!(Executor, Clone, PartialEq, Eq);
 wrapper!(Command);
 wrapper!(PreparedProcess);
 wrapper!(Process);

@@ -146,6 +146,16 @@ impl Command {
     /// [`RunError`] when nothing ran. However a command that was executed ends, the answer is `Ok`; see
     /// [`Outcome::error`].
     pub async fn output(mut self) -> Result<Outcome, RunError> {
+        for (field, stdio) in [
+            ("standard input", &self.stdin),
+            ("standard output", &self.stdout),
+            ("standard error", &self.stderr),
+        ] {
+            if matches!(stdio, Some(Stdio::Piped)) {
+                let why = "can't be piped here, where nobody holds the other end: use spawn".to_owned();
+                return Err(RunError::Invalid { field, why });
+            }
+        }
         self.stdin.get_or_insert(Stdio::Null);
         self.stdout.get_or_insert(Stdio::Captured);
         self.stderr.get_or_insert(Stdio::Captured);

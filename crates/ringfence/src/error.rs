@@ -23,6 +23,12 @@ pub enum BuildError {
     /// The explicitly given lifetime of grants is 0.
     #[error("the grant lifetime must be longer than 0")]
     GrantTtl,
+    /// The set's own thread or event queue could not be made.
+    #[error("starting the supervisor: {}", std::io::Error::from_raw_os_error(*errno))]
+    Supervisor {
+        /// What the system said.
+        errno: i32,
+    },
     /// No backend can enforce the profile here (`ErrSandboxUnavailable`).
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -36,6 +42,7 @@ impl BuildError {
             Self::ScratchRoot { .. } => "scratch_root",
             Self::MaxExecutors => "max_executors",
             Self::GrantTtl => "grant_ttl",
+            Self::Supervisor { .. } => "supervisor",
             Self::Unavailable(unavailable) => unavailable.code(),
         }
     }
@@ -48,6 +55,7 @@ impl BuildError {
                 "give an existing directory that you own, by an absolute path".to_owned()
             }
             Self::MaxExecutors => "set max_executors to the number of distinct keys you use".to_owned(),
+            Self::Supervisor { .. } => "raise the limits on open files and processes".to_owned(),
             Self::GrantTtl => "leave grant_ttl out for the default of 15 minutes".to_owned(),
             Self::Unavailable(unavailable) => unavailable.hint(),
         }

@@ -157,7 +157,7 @@ impl Executor {
 
     /// The complete environment its commands start from.
     #[must_use]
-    pub fn variables(&self) -> &Vec<(OsString, OsString)> {
+    pub fn variables(&self) -> &[(OsString, OsString)] {
         &self.inner.variables
     }
 

@@ -15,7 +15,7 @@
 //! let executor = set.executor("agent-a").await?;
 //! let outcome = executor.command("cargo").arg("test").current_dir("/home/me/project").output().await?;
 //! println!("{:?}: {}", outcome.ended, String::from_utf8_lossy(outcome.stdout.head()));
-//! set.close().await;
+//! assert!(set.close().await.is_clean());
 //! # Ok(())
 //! # }
 //! ```
@@ -58,12 +58,12 @@ pub use executor::Executor;
 pub use outcome::{Ending, Limit, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
-pub use set::{CloseReport, ExecutorSet, ExecutorSetBuilder, Runtime};
+pub use set::{CloseReport, ExecutorSet, ExecutorSetBuilder, HostPrograms};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
 pub use platform::{Probe, capabilities};
 pub use ringfence_backend::{
-    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Unavailable,
+    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Stream, Unavailable,
 };
 pub use ringfence_host::Host;
 pub use ringfence_policy::{

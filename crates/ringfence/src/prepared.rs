@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ringfence_backend::{Launch, Watch};
 use ringfence_policy::{Access, Resolve};
@@ -40,8 +40,6 @@ enum State {
 
 #[derive(Debug)]
 struct Capsule {
-    executor: Executor,
-    lease: Lease,
     arguments: Vec<std::ffi::OsString>,
     environment: environment::Variables,
     directory: PathBuf,
@@ -50,6 +48,9 @@ struct Capsule {
     grace: Duration,
     limits: OutputLimits,
     cancel: Option<CancelToken>,
+    executor: Executor,
+    /// Last, so that it is dropped last: it says that nothing of this is left.
+    lease: Lease,
 }
 
 impl Closable for Reserved {
@@ -61,11 +62,11 @@ impl Closable for Reserved {
 impl Reserved {
     fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Fresh(capsule) = std::mem::replace(&mut *state, State::Closed) {
+        if !matches!(*state, State::Started) {
+            let released = std::mem::replace(&mut *state, State::Closed);
+            // Outside of the lock: what is released may come back here.
             drop(state);
-            // The lease goes last: it says that nothing of this is left.
-            let Capsule { lease, .. } = *capsule;
-            drop(lease);
+            drop(released);
         }
     }
 
@@ -104,6 +105,7 @@ impl PreparedProcess {
             Access::Deny => return Err(RunError::GrantDenied),
         }
         check_arguments(&arguments)?;
+        check_streams(stdin.as_ref(), stdout.as_ref())?;
         let given = directory.unwrap_or_else(|| executor.workspace_as_given().to_owned());
         let directory = resolve_directory(&given)?;
         for (name, change) in &changes {
@@ -114,7 +116,7 @@ impl PreparedProcess {
                 });
             }
         }
-        let mut variables = executor.variables().clone();
+        let mut variables = executor.variables().to_vec();
         environment::working_directory(&mut variables, &given);
         let reserved = Arc::new(Reserved {
             state: Mutex::new(State::Closed),
@@ -205,10 +207,9 @@ impl PreparedProcess {
         if let Some(token) = &capsule.cancel {
             token.attach(&running);
         }
-        let deadline = capsule.timeout.map(|timeout| Deadline {
-            at: Instant::now() + timeout,
-            grace: capsule.grace,
-        });
+        let deadline = capsule
+            .timeout
+            .and_then(|timeout| Deadline::after(timeout, capsule.grace));
         supervisor.watch(id, &running, watch, deadline);
         Ok(Process::new(
             running,
@@ -241,6 +242,22 @@ fn check_arguments(arguments: &[std::ffi::OsString]) -> Result<(), RunError> {
         return Err(invalid("has an argument that contains a NUL"));
     }
     Ok(())
+}
+
+fn check_streams(stdin: Option<&Stdio>, stdout: Option<&Stdio>) -> Result<(), RunError> {
+    let invalid = |field, why: &str| {
+        Err(RunError::Invalid {
+            field,
+            why: why.to_owned(),
+        })
+    };
+    match (stdin, stdout) {
+        (Some(Stdio::Captured | Stdio::Merged), _) => {
+            invalid("standard input", "can't be captured or merged")
+        }
+        (_, Some(Stdio::Merged)) => invalid("standard output", "can't be merged: only standard error can"),
+        _ => Ok(()),
+    }
 }
 
 fn resolve_directory(given: &std::path::Path) -> Result<PathBuf, RunError> {

@@ -1,6 +1,6 @@
 //! A running command.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_backend::{LifetimeContainment, Signal, SignalError};
 
@@ -16,7 +16,8 @@ pub struct Process {
     running: Arc<Running>,
     /// The supervisor that watches this command lives in the set the executor belongs to.
     _executor: Executor,
-    stdin: Option<ChildStdin>,
+    /// Closed by whoever waits, if nobody took it.
+    stdin: Mutex<Option<ChildStdin>>,
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
 }
@@ -32,7 +33,7 @@ impl Process {
         Self {
             running,
             _executor: executor,
-            stdin,
+            stdin: Mutex::new(stdin),
             stdout,
             stderr,
         }
@@ -43,8 +44,12 @@ impl Process {
     }
 
     /// Takes the writing end of a piped standard input; `None` the second time.
-    pub const fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.stdin.take()
+    pub fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.close_stdin()
+    }
+
+    fn close_stdin(&self) -> Option<ChildStdin> {
+        self.stdin.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Takes the reading end of a piped standard output; `None` the second time.
@@ -59,11 +64,13 @@ impl Process {
 
     /// Waits until the command has ended and nothing of its tree is left.
     ///
-    /// Any number of callers may wait, each gets the same outcome. Dropping the future stops only this waiting.
+    /// A piped standard input that nobody took is closed first, so that a command that reads it does not wait for
+    /// us. Any number of callers may wait, each gets the same outcome. Dropping the future stops only this waiting.
     ///
     /// # Errors
     /// [`RunError`] when the program turned out not to be executable, for a command nobody waited for to start.
     pub async fn wait(&self) -> Result<Outcome, RunError> {
+        drop(self.close_stdin());
         self.running.done.clone().await
     }
 

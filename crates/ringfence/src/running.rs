@@ -257,3 +257,13 @@ pub(crate) struct Deadline {
     pub(crate) at: Instant,
     pub(crate) grace: Duration,
 }
+
+impl Deadline {
+    /// From now on; `None` when that moment lies beyond what the clock can say, which is as good as never.
+    pub(crate) fn after(timeout: Duration, grace: Duration) -> Option<Self> {
+        Some(Self {
+            at: Instant::now().checked_add(timeout)?,
+            grace,
+        })
+    }
+}

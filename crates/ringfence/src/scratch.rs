@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Followed by the owner's process id and a number.
+/// Followed by the owner's process and a number.
 const PREFIX: &str = "ringfence-set-";
 /// What a directory is called until it is locked.
 const UNFINISHED: &str = ".ringfence-new-";
@@ -80,11 +80,21 @@ fn set_private(_: &Path) -> io::Result<()> {
 
 fn unused_name(root: &Path) -> io::Result<PathBuf> {
     loop {
-        let path = root.join(format!("{PREFIX}{}-{:016x}", std::process::id(), random()));
+        let path = root.join(format!("{PREFIX}{}-{:016x}", this_process(), random()));
         if !path.try_exists()? {
             return Ok(path);
         }
     }
+}
+
+/// This process and no earlier one with its id: where it is known, the time it started is part of it.
+fn this_process() -> String {
+    /// Fields of proc_pid_stat(5) between the program's name, which may contain anything, and the start time.
+    const FIELDS_BEFORE_START: usize = 19;
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let started = fields.split_whitespace().nth(FIELDS_BEFORE_START).unwrap_or("0");
+    format!("{}.{started}", std::process::id())
 }
 
 /// A number that other sets are unlikely to have; that the name is free is checked.
@@ -109,7 +119,11 @@ fn claim(_: &Path) -> io::Result<Option<File>> {
 #[cfg(unix)]
 fn sweep(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
-    for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_abandoned(path)) {
+    for path in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| is_abandoned(path))
+    {
         tracing::info!(path = %path.display(), "removing what a crashed set left");
         if let Err(error) = remove_tree(&path) {
             tracing::warn!(path = %path.display(), %error, "it could not be removed");
@@ -131,8 +145,13 @@ fn is_abandoned(directory: &Path) -> bool {
     use std::time::Duration;
     const MAKING_TAKES_AT_MOST: Duration = Duration::from_secs(60);
 
-    let name = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Ok(seen) = directory.symlink_metadata() else { return false };
+    let name = directory
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    let Ok(seen) = directory.symlink_metadata() else {
+        return false;
+    };
     if !seen.is_dir() || seen.uid() != rustix::process::geteuid().as_raw() {
         return false;
     }
@@ -140,8 +159,10 @@ fn is_abandoned(directory: &Path) -> bool {
         let age = seen.modified().ok().and_then(|made| made.elapsed().ok());
         return age.is_some_and(|age| age > MAKING_TAKES_AT_MOST);
     }
-    let Some(owner) = name.strip_prefix(PREFIX) else { return false };
-    if owner.split('-').next() == Some(std::process::id().to_string().as_str()) {
+    let Some(owner) = name.strip_prefix(PREFIX) else {
+        return false;
+    };
+    if owner.split('-').next() == Some(this_process().as_str()) {
         return false;
     }
     let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;

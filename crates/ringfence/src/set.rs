@@ -72,7 +72,7 @@ pub struct ExecutorSetBuilder {
     max_executors: usize,
     grant_ttl: Option<Duration>,
     private_bytes: u64,
-    runtime: Runtime,
+    programs: HostPrograms,
     probe: Probe,
     environment: Option<BTreeMap<OsString, OsString>>,
 }
@@ -80,7 +80,7 @@ pub struct ExecutorSetBuilder {
 /// What of the host's programs and libraries commands may use besides what the profile says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Runtime {
+pub enum HostPrograms {
     /// What programs need to start, and the toolchains the caller's `PATH` leads to; read and execute.
     #[default]
     Discover,
@@ -116,9 +116,9 @@ impl ExecutorSetBuilder {
         self
     }
 
-    /// Sets what of the host's programs commands may use. Default: [`Runtime::Discover`].
-    pub const fn runtime(mut self, runtime: Runtime) -> Self {
-        self.runtime = runtime;
+    /// Sets what of the host's programs commands may use. Default: [`HostPrograms::Discover`].
+    pub const fn host_programs(mut self, programs: HostPrograms) -> Self {
+        self.programs = programs;
         self
     }
 
@@ -162,10 +162,12 @@ impl ExecutorSetBuilder {
         }
         let backend = platform::select(self.profile.isolation(), self.probe)?;
         let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
-        let supervisor = Supervisor::start().map_err(|error| scratch_error(error.to_string()))?;
+        let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
+            errno: error.raw_os_error().unwrap_or_default(),
+        })?;
         let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
         let shared = Shared {
-            bundles: bundles(self.runtime, &self.profile, &caller),
+            bundles: bundles(self.programs, &self.profile, &caller),
             profile: self.profile,
             lifecycle: Arc::default(),
             supervisor,
@@ -188,12 +190,12 @@ impl ExecutorSetBuilder {
     }
 }
 
-fn bundles(runtime: Runtime, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
-    if runtime == Runtime::None {
+fn bundles(programs: HostPrograms, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
+    if programs == HostPrograms::None {
         return Vec::new();
     }
     let mut bundles = vec![runtime::system(&Host)];
-    if runtime == Runtime::Discover {
+    if programs == HostPrograms::Discover {
         let get = |name: &str| caller.get(OsStr::new(name)).cloned();
         let home = get("HOME").map(PathBuf::from);
         let path = trusted_path(profile, &get("PATH").unwrap_or_default());
@@ -222,7 +224,7 @@ impl ExecutorSet {
             max_executors: 0,
             grant_ttl: None,
             private_bytes: DEFAULT_PRIVATE_BYTES,
-            runtime: Runtime::default(),
+            programs: HostPrograms::default(),
             probe: Probe::default(),
             environment: None,
         }
@@ -280,6 +282,7 @@ impl Drop for Owner {
 }
 
 /// What closing a set left.
+#[must_use = "it says whether everything was cleaned up"]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CloseReport {

@@ -16,6 +16,8 @@ use crate::running::{Deadline, Next, Running};
 const TOKENS: usize = 8;
 #[cfg(unix)]
 const FIRST_STREAM_TOKEN: usize = 6;
+/// How often a command that can't be watched is asked whether it is over.
+const UNWATCHED_PACE: Duration = Duration::from_millis(5);
 const WAKE: Token = Token(usize::MAX);
 
 /// Handle of the thread; dropping it stops the thread once its commands are over.
@@ -48,6 +50,8 @@ struct Task {
     deadline: Option<Deadline>,
     /// The deadline has passed; at this moment the grace is over too.
     kill_at: Option<Instant>,
+    /// Its descriptors could not be registered: it has been killed, and its end must be asked for.
+    unwatched: bool,
 }
 
 impl Supervisor {
@@ -90,6 +94,7 @@ impl Supervisor {
             running: Arc::clone(running),
             deadline,
             kill_at: None,
+            unwatched: false,
         };
         self.shared.lock().tasks.insert(id, task);
         // Readiness wakes the thread by itself. It must be woken for a new time-out, for a backend without
@@ -99,6 +104,9 @@ impl Supervisor {
             Err(error) => {
                 tracing::error!(%error, "a command can't be watched and is killed");
                 running.end(Ending::Cancelled);
+                if let Some(task) = self.shared.lock().tasks.get_mut(&id) {
+                    task.unwatched = true;
+                }
                 true
             }
         };
@@ -154,7 +162,7 @@ impl Shared {
                 .filter(|token| *token != WAKE)
                 .map(|token| token.0 / TOKENS)
                 .collect();
-            ready.append(&mut self.lock().pending);
+            self.lock().take_pending(&mut ready);
             ready.sort_unstable();
             ready.dedup();
             ready.into_iter().for_each(|id| self.progress(id));
@@ -228,13 +236,30 @@ impl State {
             .tasks
             .values()
             .filter_map(|task| task.kill_at.or(task.deadline.map(|d| d.at)));
-        moments.min().map(|moment| moment.saturating_duration_since(now))
+        let until = moments.min().map(|moment| moment.saturating_duration_since(now));
+        let unwatched = self
+            .tasks
+            .values()
+            .any(|task| task.unwatched)
+            .then_some(UNWATCHED_PACE);
+        until.into_iter().chain(unwatched).min()
+    }
+
+    /// Commands to look at although no descriptor said so.
+    fn take_pending(&mut self, ready: &mut Vec<usize>) {
+        ready.append(&mut self.pending);
+        ready.extend(
+            self.tasks
+                .iter()
+                .filter(|(_, task)| task.unwatched)
+                .map(|(id, _)| *id),
+        );
     }
 
     fn pass_deadlines(&mut self, now: Instant) {
         for task in self.tasks.values_mut() {
             if let Some(deadline) = task.deadline.take_if(|deadline| deadline.at <= now) {
-                task.kill_at = Some(now + deadline.grace);
+                task.kill_at = now.checked_add(deadline.grace);
                 task.running.time_out();
             } else if task.kill_at.take_if(|moment| *moment <= now).is_some() {
                 task.running.end(Ending::TimedOut);

@@ -323,6 +323,47 @@ fn a_process_has_pipes_signals_and_one_outcome_for_all_waiters() {
 }
 
 #[test]
+fn output_refuses_pipes_that_nobody_holds_and_waiting_closes_an_unused_stdin() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    for command in [
+        executor.command("cat").stdin(Stdio::Piped),
+        executor.command("cat").stdout(Stdio::Piped),
+        executor.command("cat").stdin(Stdio::Captured),
+        executor.command("cat").stdout(Stdio::Merged),
+    ] {
+        assert!(
+            matches!(command.output(), Err(RunError::Invalid { field, .. }) if field.starts_with("standard "))
+        );
+    }
+    assert!(executor.command("cat").spawn().unwrap().wait().unwrap().success());
+}
+
+#[test]
+fn endless_durations_are_as_good_as_none() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    assert!(
+        executor
+            .command("true")
+            .timeout(Duration::MAX)
+            .output()
+            .unwrap()
+            .success()
+    );
+    let short = executor
+        .command("sleep")
+        .arg("60")
+        .timeout(Duration::from_millis(50));
+    assert_eq!(
+        short.terminate_grace(Duration::MAX).output().unwrap().ended,
+        Ending::TimedOut
+    );
+}
+
+#[test]
 fn pre_25_a_preparation_runs_nothing_and_starts_once() {
     let fixture = Fixture::new();
     let set = fixture.set();
@@ -337,6 +378,11 @@ fn pre_25_a_preparation_runs_nothing_and_starts_once() {
     let process = prepared.start().unwrap();
     assert_eq!(prepared.start().map(drop).unwrap_err(), RunError::AlreadyStarted);
     prepared.close();
+    assert_eq!(
+        prepared.start().map(drop).unwrap_err(),
+        RunError::AlreadyStarted,
+        "close after a start does nothing"
+    );
     assert!(process.wait().unwrap().success());
     assert!(fixture.path("made").exists());
     let closed = executor.command("true").prepare().unwrap();
