@@ -101,11 +101,20 @@ impl CompiledPolicy for DirectPolicy {
             .stdout(stdout)
             .stderr(stderr);
         let tree = Tree::spawn(command).map_err(|error| SetupFailed {
-            step: "execute the program",
+            step: SetupFailed::EXECUTE,
             errno: error.raw_os_error().unwrap_or_default(),
             path: Some(program.into()),
         })?;
-        Ok(Box::new(DirectProcess::watch(tree, launch.notifier)))
+        DirectProcess::watch(tree, launch.notifier)
+            .map(|process| Box::new(process) as Box<dyn Containment>)
+            .map_err(|error| {
+                let errno = error.raw_os_error().unwrap_or_default();
+                LaunchError::Setup(SetupFailed {
+                    step: "watch the command",
+                    errno,
+                    path: None,
+                })
+            })
     }
 }
 
@@ -129,18 +138,22 @@ struct State {
 }
 
 impl DirectProcess {
-    fn watch(tree: Tree, notifier: Notifier) -> Self {
+    fn watch(tree: Tree, notifier: Notifier) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             tree,
             state: Mutex::default(),
         });
         let watched = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            let status = watched.tree.wait();
-            watched.lock().ended = Some(status);
-            notifier.notify();
-        });
-        Self { shared }
+        // Where there is no thread for it, dropping the process kills the command.
+        let process = Self { shared };
+        std::thread::Builder::new()
+            .name("ringfence-direct".to_owned())
+            .spawn(move || {
+                let status = watched.tree.wait();
+                watched.lock().ended = Some(status);
+                notifier.notify();
+            })?;
+        Ok(process)
     }
 }
 

@@ -84,6 +84,17 @@ pub struct SetupFailed {
     pub path: Option<PathBuf>,
 }
 
+impl SetupFailed {
+    /// Name of the last step, the only one whose failure is the program's fault and not the host's.
+    pub const EXECUTE: &'static str = "execute the program";
+
+    /// Whether everything was set up and only the program could not be executed.
+    #[must_use]
+    pub fn is_execute(&self) -> bool {
+        self.step == Self::EXECUTE
+    }
+}
+
 impl fmt::Display for SetupFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.step)?;

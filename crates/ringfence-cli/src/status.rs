@@ -29,7 +29,7 @@ pub(crate) fn of_ending(ending: Ending) -> u8 {
 /// The status for a command that was not.
 pub(crate) fn of_run_error(error: &RunError) -> u8 {
     match error {
-        RunError::Setup(failed) if failed.step == "execute the program" => match failed.errno {
+        RunError::Setup(failed) if failed.is_execute() => match failed.errno {
             ENOENT | ENOTDIR => NOT_FOUND,
             _ => NOT_EXECUTABLE,
         },
@@ -71,10 +71,10 @@ mod tests {
                 path: None,
             }))
         };
-        assert_eq!(failed("execute the program", 2), 127);
-        assert_eq!(failed("execute the program", 20), 127);
-        assert_eq!(failed("execute the program", 13), 126);
-        assert_eq!(failed("execute the program", 8), 126);
+        assert_eq!(failed(SetupFailed::EXECUTE, 2), 127);
+        assert_eq!(failed(SetupFailed::EXECUTE, 20), 127);
+        assert_eq!(failed(SetupFailed::EXECUTE, 13), 126);
+        assert_eq!(failed(SetupFailed::EXECUTE, 8), 126);
         assert_eq!(failed("build the file view", 2), 125);
         assert_eq!(of_run_error(&RunError::ExecutorClosed), 125);
     }

@@ -197,7 +197,9 @@ impl CompiledPolicy for LinuxPolicy {
         state.released = true;
         let zygote = state.zygote.take();
         drop(state);
-        drop(zygote);
+        if let Some(zygote) = zygote {
+            zygote.end();
+        }
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {

@@ -151,19 +151,27 @@ fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
     })
 }
 
-/// How to get what a failed step lacks.
+/// How to get what a failed step lacks; empty where the errno tells of something else.
 pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
-    let step = |step: Step| failed.step == step.name();
-    if step(Step::Unshare) || step(Step::IdMap) || step(Step::Loopback) || step(Step::Root) {
+    let step = |steps: &[Step]| steps.iter().any(|step| failed.step == step.name());
+    let errno = |errnos: &[Errno]| errnos.iter().any(|errno| failed.errno == errno.raw_os_error());
+    let refused = errno(&[Errno::PERM, Errno::ACCESS]);
+    let missing = errno(&[Errno::NOSYS, Errno::INVAL]);
+    if step(&[Step::Unshare, Step::IdMap, Step::Loopback, Step::Root])
+        && (refused || errno(&[Errno::NOSPC, Errno::USERS]))
+    {
         "ringfence needs unprivileged user namespaces: set user.max_user_namespaces above 0 and \
          kernel.unprivileged_userns_clone to 1 where it exists; where AppArmor restricts them, install a profile \
          that allows `userns` for this program; in a container, allow unshare(2) and mount(2)"
-    } else if step(Step::ExecutorProc) || step(Step::SpawnProc) {
+    } else if step(&[Step::ExecutorProc, Step::SpawnProc]) && refused {
         "a fresh /proc needs an unmasked one: in a container, run with an unmasked /proc"
-    } else if step(Step::Filter) {
+    } else if step(&[Step::Filter]) && missing {
         "the kernel needs CONFIG_SECCOMP_FILTER"
-    } else if step(Step::View) {
+    } else if step(&[Step::View]) && missing {
         "the kernel needs mount_setattr(2), Linux 5.12 or newer"
+    } else if step(&[Step::Start]) && refused {
+        "the embedded helper program could not be executed from memory nor from a file: allow memfds to be \
+         executed (vm.memfd_noexec=0 or 1), or a temporary directory that is not mounted noexec"
     } else {
         ""
     }
@@ -171,6 +179,14 @@ pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
 
 /// The facts in words; `user_namespace` is `None` when nothing has been tried yet.
 pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> Capabilities {
+    // Before anything has been tried, only what can be asked for is known.
+    let tried = |text: &str| {
+        if user_namespace.is_some() {
+            text.to_owned()
+        } else {
+            "not tried yet".to_owned()
+        }
+    };
     let present = |name, text: String| Fact {
         name,
         state: FactState::Present(text),
@@ -189,7 +205,7 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
             "not available; the caller's own capabilities are used instead",
             "",
         ),
-        None => present("user namespaces", "not tried yet".to_owned()),
+        None => present("user namespaces", tried("used")),
     };
     let landlock = match facts.landlock.abi {
         Some(abi) => present("Landlock", format!("ABI {abi}")),
@@ -207,12 +223,16 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
         tier: "namespaces",
         facts: vec![
             present("kernel", release),
+            present(
+                "helper program",
+                crate::zygote::form().map_or_else(|| tried(""), |form| form.description().to_owned()),
+            ),
             user,
             present(
                 "mount, pid, network, IPC, UTS and cgroup namespaces",
-                "set up and entered".to_owned(),
+                tried("set up and entered"),
             ),
-            present("system-call filter", "installed".to_owned()),
+            present("system-call filter", tried("installed")),
             landlock,
             since(
                 "scoped signals and abstract sockets",

@@ -211,6 +211,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_last_step_has_the_name_callers_look_for() {
+        assert_eq!(
+            ringfence_zygote::wire::Step::Exec.name(),
+            ringfence_backend::SetupFailed::EXECUTE
+        );
+    }
+
+    #[test]
     fn wait_statuses_are_told_apart() {
         assert_eq!(exit_status(0), ExitStatus::Exited(0));
         assert_eq!(exit_status(7 << 8), ExitStatus::Exited(7));

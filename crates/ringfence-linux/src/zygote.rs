@@ -1,8 +1,10 @@
 //! Starting a zygote and taking spares from it.
 
+use std::ffi::OsStr;
 use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -64,7 +66,9 @@ impl Zygote {
     fn start_once(plan: &Plan) -> Result<Self, SetupFailed> {
         let user_namespace = plan.flags & USER_NAMESPACE != 0;
         let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
-        let plan = sealed_file("ringfence-plan", &bytes).map_err(|error| failed(Step::Plan, error))?;
+        let base = Path::new(OsStr::from_bytes(&plan.base));
+        let sealed = sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
+            .map_err(|error| failed(Step::Plan, error))?;
         let host = rustix::process::getpid();
         let host = pidfd_open(host, PidfdFlags::empty()).map_err(|error| failed(Step::Start, error))?;
         let flags = SocketFlags::CLOEXEC;
@@ -72,8 +76,7 @@ impl Zygote {
             .map_err(|error| failed(Step::Start, error))?;
         // The first spare's request waits in the socket, so that the zygote needs no further wake-up for it.
         request_spare(&control)?;
-        let image = image().map_err(|error| failed(Step::Start, error))?;
-        let first = spawn::spawn(image, &[theirs.as_fd(), plan.as_fd(), host.as_fd()])
+        let first = execute(base, &[theirs.as_fd(), sealed.as_fd(), host.as_fd()])
             .map_err(|error| failed_io(Step::Start, &error))?;
         drop(theirs);
 
@@ -111,6 +114,14 @@ impl Zygote {
         })
     }
 
+    /// Kills it and waits until it and everything it started are gone.
+    pub(crate) fn end(&self) {
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        if let Err(error) = spawn::reap(&self.pidfd) {
+            tracing::warn!(%error, "the zygote could not be reaped");
+        }
+    }
+
     /// Has spares made for the next commands, up to [`READY`]. Called when a command has ended, so that the work
     /// does not compete with it.
     pub(crate) fn make_ready(&self) {
@@ -127,11 +138,20 @@ impl Zygote {
 }
 
 impl Drop for Zygote {
+    /// Kills it, and has it reaped by a thread of its own: the end of a whole pid namespace takes its time, and this
+    /// may be the thread that watches other commands.
     fn drop(&mut self) {
-        // The kernel kills everything in its pid namespace before the process itself can be reaped.
         let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
-        if let Err(error) = spawn::reap(&self.pidfd) {
-            tracing::warn!(%error, "the zygote could not be reaped");
+        let Ok(pidfd) = self.pidfd.try_clone() else { return };
+        let reaping = std::thread::Builder::new()
+            .name("ringfence-reap".to_owned())
+            .spawn(move || {
+                if let Err(error) = spawn::reap(&pidfd) {
+                    tracing::warn!(%error, "the zygote could not be reaped");
+                }
+            });
+        if let Err(error) = reaping {
+            tracing::warn!(%error, "no thread to reap the zygote");
         }
     }
 }
@@ -202,18 +222,106 @@ pub(crate) fn decode_failure(message: &[u8]) -> Option<SetupFailed> {
     })
 }
 
-/// The embedded program, in a file that nobody can change.
-fn image() -> Result<BorrowedFd<'static>, Errno> {
-    static SEALED: OnceLock<OwnedFd> = OnceLock::new();
-    if SEALED.get().is_none() {
-        let file = sealed_file("ringfence-zygote", IMAGE)?;
-        let _ = SEALED.set(file);
-    }
-    SEALED.get().map(AsFd::as_fd).ok_or(Errno::BADF)
+/// Where the embedded program is executed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// An installed copy, which a security module can name in a profile.
+    Installed,
+    /// Memory that nobody can change any more.
+    SealedMemory,
+    /// A file without a name, where executing memory is not allowed.
+    UnlinkedFile,
 }
 
-fn sealed_file(name: &str, content: &[u8]) -> Result<OwnedFd, Errno> {
-    let file = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+impl Form {
+    pub(crate) const fn description(self) -> &'static str {
+        match self {
+            Self::Installed => INSTALLED,
+            Self::SealedMemory => "a sealed memfd",
+            Self::UnlinkedFile => "an unlinked file",
+        }
+    }
+}
+
+/// Where a copy may be installed.
+const INSTALLED: &str = "/usr/libexec/ringfence/zygote";
+
+/// Executes the program from the first form this host allows, and remembers which.
+fn execute(base: &Path, fds: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
+    static IN_USE: OnceLock<(OwnedFd, Form)> = OnceLock::new();
+    if let Some((image, _)) = IN_USE.get() {
+        return spawn::spawn(image.as_fd(), fds);
+    }
+    let mut refused = io::ErrorKind::NotFound.into();
+    let forms: [(Form, &dyn Fn() -> io::Result<OwnedFd>); 3] = [
+        (Form::Installed, &installed_copy),
+        (Form::SealedMemory, &|| {
+            Ok(sealed_file("ringfence-zygote", IMAGE, MemfdFlags::EXEC)?)
+        }),
+        (Form::UnlinkedFile, &|| {
+            unlinked_file(base).or_else(|_| unlinked_file(&std::env::temp_dir()))
+        }),
+    ];
+    for (form, open) in forms {
+        match open().and_then(|image| Ok((spawn::spawn(image.as_fd(), fds)?, image))) {
+            Ok((first, image)) => {
+                FORM.get_or_init(|| form);
+                // Another thread may have been first, with the same program.
+                let _ = IN_USE.set((image, form));
+                return Ok(first);
+            }
+            Err(error) => refused = error,
+        }
+    }
+    Err(refused)
+}
+
+static FORM: OnceLock<Form> = OnceLock::new();
+
+/// The form in use; `None` before the first zygote.
+pub(crate) fn form() -> Option<Form> {
+    FORM.get().copied()
+}
+
+/// The installed copy, if only root can have put it there and it is the program of this library.
+fn installed_copy() -> io::Result<OwnedFd> {
+    use std::io::Read;
+    use std::os::unix::fs::MetadataExt;
+    let mut file = std::fs::File::open(INSTALLED)?;
+    let metadata = file.metadata()?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content)?;
+    let trusted = metadata.uid() == 0 && metadata.mode() & 0o022 == 0 && content == IMAGE;
+    if trusted {
+        Ok(file.into())
+    } else {
+        Err(io::ErrorKind::InvalidData.into())
+    }
+}
+
+/// A file that only this process has: executable, and unlinked before anybody else could open it for writing.
+fn unlinked_file(directory: &Path) -> io::Result<OwnedFd> {
+    use std::io::Write;
+    use std::os::unix::fs::OpenOptionsExt;
+    let path = directory.join(format!("ringfence-zygote-{}", std::process::id()));
+    let mut file = std::fs::File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o500)
+        .open(&path)?;
+    // A file that is open for writing can't be executed.
+    let reopened = file.write_all(IMAGE).and_then(|()| std::fs::File::open(&path));
+    std::fs::remove_file(&path)?;
+    Ok(reopened?.into())
+}
+
+fn sealed_file(name: &str, content: &[u8], executable: MemfdFlags) -> Result<OwnedFd, Errno> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let file = match rustix::fs::memfd_create(name, flags | executable) {
+        // Before Linux 6.3 every memfd is executable and nobody could say so.
+        Err(Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
+        created => created?,
+    };
     let mut rest = content;
     while !rest.is_empty() {
         match rustix::io::write(&file, rest) {

@@ -34,7 +34,7 @@ pub fn capabilities() -> Result<Capabilities, Unavailable> {
     Ok(confining(Probe::AtBuild)?.capabilities().clone())
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn confining(probe: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
     Ok(Arc::new(match probe {
         Probe::AtBuild => ringfence_linux::Linux::probe()?,
@@ -42,13 +42,14 @@ fn confining(probe: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
     }))
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn confining(_: Probe) -> Result<Arc<dyn Backend>, Unavailable> {
     Err(Unavailable::NoBackend {
         why: format!(
-            "this version of ringfence confines commands on Linux only, not on {}",
-            std::env::consts::OS
+            "this version confines commands on Linux on x86-64 and AArch64 only, not on {} on {}",
+            std::env::consts::OS,
+            std::env::consts::ARCH
         ),
-        advice: "run it on Linux, or acknowledge an unconfined profile".to_owned(),
+        advice: "run it there, or acknowledge an unconfined profile".to_owned(),
     })
 }

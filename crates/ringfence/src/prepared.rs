@@ -62,12 +62,10 @@ impl Closable for Reserved {
 impl Reserved {
     fn close(&self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if !matches!(*state, State::Started) {
-            let released = std::mem::replace(&mut *state, State::Closed);
-            // Outside of the lock: what is released may come back here.
-            drop(state);
-            drop(released);
-        }
+        let released = std::mem::replace(&mut *state, State::Closed);
+        // Outside of the lock: what is released may come back here.
+        drop(state);
+        drop(released);
     }
 
     fn take(&self) -> Result<Box<Capsule>, RunError> {
@@ -170,7 +168,8 @@ impl PreparedProcess {
         self.launch(Watch::End)
     }
 
-    /// Releases everything that is reserved; after a start, or a second time, it does nothing.
+    /// Releases everything that is reserved; after a start, or a second time, there is nothing to release. Starting
+    /// answers [`RunError::ProcessClosed`] from then on (PRE-25).
     pub fn close(&self) {
         self.reserved.close();
     }

@@ -11,7 +11,9 @@ use std::error::Error;
 use std::io::Read;
 use std::path::Path;
 
-use ringfence::{Access, ExecutorSet, Host, Profile, ProfileConfig, Root, Runtime, Stdio, Verdict, blocking};
+use ringfence::{
+    Access, ExecutorSet, Host, HostPrograms, Profile, ProfileConfig, Root, Stdio, Verdict, blocking,
+};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -85,7 +87,7 @@ fn set(workspace: &str, scratch: &str, roots: Vec<Root>) -> Result<blocking::Exe
     let set = ExecutorSet::builder(Profile::new(&config, &Host)?)
         .scratch_root(scratch)
         .max_executors(1)
-        .runtime(Runtime::System)
+        .host_programs(HostPrograms::System)
         .build()?;
     Ok(set.into())
 }

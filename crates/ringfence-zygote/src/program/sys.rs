@@ -90,7 +90,7 @@ fn call(nr: usize, args: &[usize]) -> Result<usize> {
     for (slot, arg) in all.iter_mut().zip(args) {
         *slot = *arg;
     }
-    // SAFETY: only the wrappers of this file call this, each with integers and with pointers made from
+    // SAFETY: only the wrappers of this module and its submodules call this, each with integers and with pointers made from
     // references that outlive the call and have the size the kernel is told; none of the calls unmaps or
     // remaps memory this program uses.
     let result = unsafe { syscall(nr, all) };

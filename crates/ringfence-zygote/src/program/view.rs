@@ -93,10 +93,18 @@ fn copy<'a>(plan: &Plan<'a>, root: &Fd, operation: &Operation<'a>) -> Outcome<'a
     let length = usize::try_from(operation.size)
         .map_err(|_| sys::EINVAL)
         .at_path(Step::View, operation.target)?;
-    let content: &[u8] = sys::map(length, Some(&from)).at_path(Step::Source, operation.source)?;
+    // Read, not mapped: others may change the file meanwhile, also shorten it.
+    let buffer = sys::map(length, None).at(Step::View)?;
+    let mut filled = 0;
+    while filled < length {
+        match sys::read(from.raw(), &mut buffer[filled..]).at_path(Step::Source, operation.source)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
     let at = operation.target;
     let to = sys::create_file(root, at.relative(), operation.mode as usize).at_path(Step::View, at)?;
-    let mut rest = content;
+    let mut rest = &buffer[..filled];
     while !rest.is_empty() {
         let count = sys::write(to.raw(), rest).at_path(Step::View, at)?;
         rest = &rest[count..];

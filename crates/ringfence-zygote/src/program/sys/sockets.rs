@@ -50,7 +50,8 @@ const SCM_RIGHTS: c_int = 1;
 const CMSG_HEADER: usize = 16;
 
 /// Sends bytes and up to four descriptors as one message.
-pub(crate) fn send(to: c_int, bytes: &[u8], fds: &[c_int]) -> Result<usize> {
+pub(crate) fn send<const N: usize>(to: c_int, bytes: &[u8], fds: &[c_int; N]) -> Result<usize> {
+    const { assert!(N <= 4, "Rights has room for four") };
     const MSG_NOSIGNAL: usize = 0x4000;
     let mut rights = Rights {
         length: CMSG_HEADER + size_of_val(fds),
