@@ -54,7 +54,9 @@ impl Backend for Direct {
             });
         }
         Ok(Arc::new(DirectPolicy {
-            report: Report::direct(Discharge::enforced([Mechanism::EnvironmentAllowlist])),
+            report: Arc::new(Report::direct(Discharge::enforced([
+                Mechanism::EnvironmentAllowlist,
+            ]))),
             tree: request.policy.tree,
         }))
     }
@@ -62,13 +64,13 @@ impl Backend for Direct {
 
 #[derive(Debug)]
 struct DirectPolicy {
-    report: Report,
+    report: Arc<Report>,
     tree: RegionTree,
 }
 
 impl CompiledPolicy for DirectPolicy {
-    fn report(&self) -> &Report {
-        &self.report
+    fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.report)
     }
 
     fn tree(&self) -> &RegionTree {
@@ -105,7 +107,7 @@ impl CompiledPolicy for DirectPolicy {
             errno: error.raw_os_error().unwrap_or_default(),
             path: Some(program.into()),
         })?;
-        DirectProcess::watch(tree, launch.notifier)
+        DirectProcess::watch(tree, Arc::clone(&self.report), launch.notifier)
             .map(|process| Box::new(process) as Box<dyn Containment>)
             .map_err(|error| {
                 let errno = error.raw_os_error().unwrap_or_default();
@@ -122,6 +124,7 @@ impl CompiledPolicy for DirectPolicy {
 #[derive(Debug)]
 struct DirectProcess {
     shared: Arc<Shared>,
+    report: Arc<Report>,
 }
 
 #[derive(Debug)]
@@ -138,14 +141,14 @@ struct State {
 }
 
 impl DirectProcess {
-    fn watch(tree: Tree, notifier: Notifier) -> std::io::Result<Self> {
+    fn watch(tree: Tree, report: Arc<Report>, notifier: Notifier) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             tree,
             state: Mutex::default(),
         });
         let watched = Arc::clone(&shared);
         // Where there is no thread for it, dropping the process kills the command.
-        let process = Self { shared };
+        let process = Self { shared, report };
         std::thread::Builder::new()
             .name("ringfence-direct".to_owned())
             .spawn(move || {
@@ -166,6 +169,10 @@ impl Shared {
 impl Containment for DirectProcess {
     fn class(&self) -> LifetimeContainment {
         LifetimeContainment::Unspecified
+    }
+
+    fn report(&self) -> &Report {
+        &self.report
     }
 
     #[cfg(unix)]

@@ -118,6 +118,9 @@ pub enum LaunchError {
         /// The path.
         path: PathBuf,
     },
+    /// The host has changed so that the policy can't be enforced on it any more.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// An argument, a variable or the directory can't be passed to a program.
     #[error("{what} {why}")]
     Malformed {

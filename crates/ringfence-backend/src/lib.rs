@@ -87,8 +87,8 @@ pub struct CompileRequest {
 
 /// A policy ready to launch commands; dropping it releases everything it holds.
 pub trait CompiledPolicy: Debug + Send + Sync {
-    /// Which obligations are discharged, and how.
-    fn report(&self) -> &Report;
+    /// Which obligations are discharged, and how, as far as the host was last seen.
+    fn report(&self) -> Arc<Report>;
 
     /// The regions as they are enforced: the policy's and what the backend added around them.
     fn tree(&self) -> &RegionTree;
@@ -152,6 +152,9 @@ impl Debug for Notifier {
 pub trait Containment: Debug + Send + Sync {
     /// How surely the tree ends with its owner.
     fn class(&self) -> LifetimeContainment;
+
+    /// What was in force when this command was launched.
+    fn report(&self) -> &Report;
 
     /// Descriptors that become readable when [`Containment::next_event`] may have something new.
     #[cfg(unix)]

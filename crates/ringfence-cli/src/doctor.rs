@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use ringfence::blocking::ExecutorSet;
 use ringfence::{BuildError, Capabilities, FactState, Probe, Report, Unavailable};
@@ -15,7 +16,7 @@ use crate::{profile, report, scratch};
 /// What this host offers, and what a default run in the current directory achieves with it.
 struct Findings {
     capabilities: Capabilities,
-    report: Report,
+    report: Arc<Report>,
 }
 
 #[expect(clippy::print_stdout, reason = "what the user asked to see")]
@@ -39,7 +40,7 @@ fn find() -> Result<Findings, Failure> {
         .probe(Probe::AtFirstExecutor)
         .build()?
         .into();
-    let report = set.executor("doctor").map(|executor| executor.report().clone());
+    let report = set.executor("doctor").map(|executor| executor.report());
     let closed = set.close();
     match closed.problems.first() {
         Some(problem) => Err(Failure::new(format!("not everything was cleaned up: {problem}"))),

@@ -12,7 +12,7 @@ use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, SetupFailed, Stream, Unavailable,
 };
 use ringfence_host::runtime::Device;
-use ringfence_policy::{Access, Policy, RegionTree, Report};
+use ringfence_policy::{Access, Kind, Policy, RegionTree, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
@@ -47,7 +47,6 @@ pub(crate) struct LinuxPolicy {
     private_bytes: u64,
     facts: HostFacts,
     fault: Option<Step>,
-    report: Report,
     state: Mutex<State>,
 }
 
@@ -55,6 +54,7 @@ pub(crate) struct LinuxPolicy {
 #[derive(Debug)]
 struct State {
     plan: Plan,
+    report: Arc<Report>,
     watched: Arc<[Watched]>,
     /// When the objects that may be noticed late were last looked at.
     looked_at_all: Instant,
@@ -81,39 +81,56 @@ impl LinuxPolicy {
             why: error.to_string(),
         })?;
         let sockets = Sockets::look(&policy.tree, &Sockets::default());
-        let view = derive(&policy, facts, &sockets, private_bytes)?;
-        let report = discharge::report(&policy, &view, facts.landlock, sockets.complete);
-        let missing = policy.required - report.guarantees();
-        if !missing.is_empty() {
-            let entries = report.missing(policy.required).into_iter().cloned().collect();
-            return Err(Unavailable::Guarantees { missing, entries });
-        }
-        let state = State {
-            plan: plan(&policy, facts, &view, &base, fault),
-            watched: view.watched.into(),
+        let facts = facts.clone();
+        let blank = State {
+            plan: Plan::default(),
+            report: Arc::new(Report::new(Vec::new())),
+            watched: Arc::new([]),
             looked_at_all: Instant::now(),
-            sockets,
+            sockets: Sockets::default(),
             zygote: None,
             released: false,
         };
-        let facts = facts.clone();
-        Ok(Self {
+        let compiled = Self {
             policy,
             base,
             private_bytes,
             facts,
             fault,
-            report,
-            state: Mutex::new(state),
-        })
+            state: Mutex::new(blank),
+        };
+        compiled.derive(&mut compiled.lock(), sockets)?;
+        Ok(compiled)
+    }
+
+    /// Derives view, plan and report from the policy and the host as it is now.
+    fn derive(&self, state: &mut State, sockets: Sockets) -> Result<(), Unavailable> {
+        let view = self.view(&sockets)?;
+        let report = discharge::report(&self.policy, &view, self.facts.landlock, sockets.complete);
+        let missing = self.policy.required - report.guarantees();
+        if !missing.is_empty() {
+            let entries = report
+                .missing(self.policy.required)
+                .into_iter()
+                .cloned()
+                .collect();
+            return Err(Unavailable::Guarantees { missing, entries });
+        }
+        state.plan = self.plan(&view);
+        state.report = Arc::new(report);
+        state.watched = view.watched.into();
+        state.sockets = sockets;
+        // Commands that are still running keep the old one.
+        state.zygote = None;
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The zygote of a view that shows the host as it is now.
-    fn fresh_zygote(&self) -> Result<Arc<Zygote>, LaunchError> {
+    /// The zygote of a view that shows the host as it is now, and what is enforced in it.
+    fn fresh_zygote(&self) -> Result<(Arc<Zygote>, Arc<Report>), LaunchError> {
         let (watched, known, slowest) = {
             let mut state = self.lock();
             let now = Instant::now();
@@ -137,51 +154,93 @@ impl LinuxPolicy {
             return Err(LaunchError::Released);
         }
         if stale {
-            let view = derive(&self.policy, &self.facts, &sockets, self.private_bytes).map_err(|error| {
-                let path = match error {
-                    Unavailable::Path { path, .. } => path,
-                    _ => self.policy.workspace.clone(),
-                };
-                LaunchError::Changed { path }
+            self.derive(&mut state, sockets).map_err(|error| match error {
+                Unavailable::Path { path, .. } => LaunchError::Changed { path },
+                other => LaunchError::Unavailable(other),
             })?;
-            state.plan = plan(&self.policy, &self.facts, &view, &self.base, self.fault);
-            state.watched = view.watched.into();
-            state.sockets = sockets;
-            // Commands that are still running keep the old one.
-            state.zygote = None;
         }
+        let report = Arc::clone(&state.report);
         if let Some(zygote) = &state.zygote {
-            return Ok(Arc::clone(zygote));
+            return Ok((Arc::clone(zygote), report));
         }
         let zygote = Arc::new(Zygote::start(&state.plan)?);
         state.zygote = Some(Arc::clone(&zygote));
-        Ok(zygote)
+        Ok((zygote, report))
     }
 
     /// Hands a command to a spare.
     fn start(&self, message: &[u8], streams: &[Stream; 3]) -> Result<Process, LaunchError> {
-        let start_in = |zygote: Arc<Zygote>| {
+        let start_in = |zygote: Arc<Zygote>, report| {
             let spare = zygote.take_spare()?;
             send_command(&spare, message, streams)?;
-            Ok(Process::new(spare, zygote))
+            Ok(Process::new(spare, zygote, report))
         };
-        let zygote = self.fresh_zygote()?;
-        match start_in(Arc::clone(&zygote)) {
+        let (zygote, report) = self.fresh_zygote()?;
+        match start_in(Arc::clone(&zygote), report) {
             Err(failed) if zygote::is_gone(&failed) => {
                 // It was killed from outside. A new one is as good, once.
                 self.lock()
                     .zygote
                     .take_if(|current| Arc::ptr_eq(current, &zygote));
-                Ok(start_in(self.fresh_zygote()?)?)
+                let (zygote, report) = self.fresh_zygote()?;
+                Ok(start_in(zygote, report)?)
             }
             started => Ok(started?),
+        }
+    }
+
+    fn view(&self, sockets: &Sockets) -> Result<View, Unavailable> {
+        let masked = sockets.paths();
+        let built = view::build(
+            &self.policy.tree,
+            self.facts.landlock,
+            &masked,
+            self.private_bytes,
+            &Seen::at,
+        );
+        built.map_err(|error| match error {
+            ViewError::Changed(path) => Unavailable::Path {
+                path,
+                why: "it is not what it was when the profile was made".to_owned(),
+            },
+            ViewError::Unreadable(path, errno) => Unavailable::Path {
+                path,
+                why: io::Error::from_raw_os_error(errno).to_string(),
+            },
+            ViewError::Unenforceable(path, why) => Unavailable::Path { path, why },
+        })
+    }
+
+    fn plan(&self, view: &View) -> Plan {
+        let uid = rustix::process::geteuid();
+        let mut flags = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
+        if self.policy.network != Access::Allow {
+            flags |= wire::NETWORK_NAMESPACE;
+        }
+        if uid.is_root() {
+            flags |= wire::READ_ONLY_PROC;
+        }
+        let landlock = self.facts.landlock;
+        let proc = self.policy.tree.verdict(Path::new(surroundings::PROC));
+        Plan {
+            flags,
+            uid: uid.as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            fault: self.fault,
+            handled: landlock.handled(),
+            scopes: landlock.scopes(),
+            proc_access: landlock.rights(proc, Kind::Directory),
+            base: view::bytes(&self.base),
+            filter: filter::assemble(Architecture::NATIVE),
+            operations: view.operations.clone(),
+            rules: view.rules.clone(),
         }
     }
 }
 
 impl CompiledPolicy for LinuxPolicy {
-    fn report(&self) -> &Report {
-        &self.report
+    fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.lock().report)
     }
 
     fn tree(&self) -> &RegionTree {
@@ -214,60 +273,6 @@ fn is_replaced(object: &Watched) -> bool {
         (Ok(Some(now)), By::Identity) => !now.is_same_object(&object.seen),
         (Ok(Some(now)), By::Content) => !now.is_unchanged(&object.seen),
         _ => true,
-    }
-}
-
-fn derive(
-    policy: &Policy,
-    facts: &HostFacts,
-    sockets: &Sockets,
-    private_bytes: u64,
-) -> Result<View, Unavailable> {
-    let look: view::Observe<'_> = &Seen::at;
-    view::build(
-        &policy.tree,
-        facts.landlock,
-        &sockets.paths(),
-        private_bytes,
-        look,
-    )
-    .map_err(|error| match error {
-        ViewError::Changed(path) => Unavailable::Path {
-            path,
-            why: "it is not what it was when the profile was made".to_owned(),
-        },
-        ViewError::Unreadable(path, errno) => Unavailable::Path {
-            path,
-            why: io::Error::from_raw_os_error(errno).to_string(),
-        },
-        ViewError::Unenforceable(path, why) => Unavailable::Path { path, why },
-    })
-}
-
-fn plan(policy: &Policy, facts: &HostFacts, view: &View, base: &Path, fault: Option<Step>) -> Plan {
-    let uid = rustix::process::geteuid();
-    let mut flags = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
-    if policy.network != Access::Allow {
-        flags |= wire::NETWORK_NAMESPACE;
-    }
-    if uid.is_root() {
-        flags |= wire::READ_ONLY_PROC;
-    }
-    let proc = Path::new(surroundings::PROC);
-    Plan {
-        flags,
-        uid: uid.as_raw(),
-        gid: rustix::process::getegid().as_raw(),
-        fault,
-        handled: facts.landlock.handled(),
-        scopes: facts.landlock.scopes(),
-        proc_access: facts
-            .landlock
-            .rights(policy.tree.verdict(proc), ringfence_policy::Kind::Directory),
-        base: view::bytes(base),
-        filter: filter::assemble(Architecture::NATIVE),
-        operations: view.operations.clone(),
-        rules: view.rules.clone(),
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
 use ringfence_host::{observe, runtime};
-use ringfence_policy::Kind;
+use ringfence_policy::{Kind, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::{Operation, Plan, Rule};
 use ringfence_zygote::wire::{self, Step, ViewOp};
@@ -40,7 +41,7 @@ pub(crate) fn look() -> HostFacts {
 
 /// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own.
 pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
-    let zygote = std::sync::Arc::new(Zygote::start(&plan(facts)?)?);
+    let zygote = Arc::new(Zygote::start(&plan(facts)?)?);
     let user_namespace = zygote.user_namespace;
     let null = || {
         File::options()
@@ -53,7 +54,7 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let (command, streams) = (nowhere()?, [null()?, null()?, null()?]);
     let spare = zygote.take_spare()?;
     send_command(&spare, &command, &streams)?;
-    let process = Process::new(spare, zygote);
+    let process = Process::new(spare, zygote, Arc::new(Report::new(Vec::new())));
     loop {
         match process.next_event() {
             Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => {

@@ -4,6 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError, Watch};
+use ringfence_policy::Report;
 use ringfence_zygote::wire::{EXIT_TAG, FAILURE_TAG, Failure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -19,6 +20,7 @@ pub(crate) struct Process {
     progress: Mutex<Progress>,
     /// A zygote lives as long as anything it started, and no longer: handles may outlive their command.
     zygote: Mutex<Option<Arc<Zygote>>>,
+    report: Arc<Report>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +34,12 @@ enum Progress {
 }
 
 impl Process {
-    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>) -> Self {
+    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>, report: Arc<Report>) -> Self {
         Self {
             spare,
             progress: Mutex::new(Progress::Starting),
             zygote: Mutex::new(Some(zygote)),
+            report,
         }
     }
 
@@ -96,6 +99,10 @@ impl Process {
 impl Containment for Process {
     fn class(&self) -> LifetimeContainment {
         LifetimeContainment::Enforced
+    }
+
+    fn report(&self) -> &Report {
+        &self.report
     }
 
     fn descriptors(&self, watch: Watch) -> Vec<BorrowedFd<'_>> {

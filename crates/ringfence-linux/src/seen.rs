@@ -15,6 +15,8 @@ pub(crate) struct Seen {
     /// In bytes.
     pub(crate) size: u64,
     pub(crate) is_regular: bool,
+    /// Names of a file; 0 for a directory.
+    names: u64,
     /// When content or metadata last changed, in seconds and nanoseconds.
     changed: (i64, i64),
 }
@@ -36,13 +38,14 @@ impl Seen {
             inode: metadata.ino(),
             size: metadata.size(),
             is_regular: metadata.is_file(),
+            names: if metadata.is_dir() { 0 } else { metadata.nlink() },
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }))
     }
 
-    /// Whether it is the same object, whatever it contains.
+    /// Whether it is the same object with no other names, whatever it contains.
     pub(crate) fn is_same_object(&self, other: &Self) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
+        (self.device, self.inode, self.names) == (other.device, other.inode, other.names)
     }
 
     /// Whether it is the same object and was not touched.
@@ -60,6 +63,7 @@ impl Seen {
             inode: 1,
             size: 1,
             is_regular,
+            names: 1,
             changed: (0, 0),
         }
     }

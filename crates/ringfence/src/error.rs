@@ -154,6 +154,9 @@ pub enum RunError {
     /// A step of the confinement, or executing the program itself, failed.
     #[error("{0}")]
     Setup(#[from] SetupFailed),
+    /// The host has changed so that what the profile requires can't be enforced any more.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// A file or directory of the profile was replaced (`ErrGrantTargetChanged` where a grant named it).
     #[error("{path:?} changed since the policy was compiled")]
     Changed {
@@ -183,6 +186,7 @@ impl RunError {
             Self::AlreadyStarted => "process_already_started",
             Self::ProcessClosed => "process_closed",
             Self::Setup(_) => "setup_failed",
+            Self::Unavailable(unavailable) => unavailable.code(),
             Self::Changed { .. } => "target_changed",
             Self::Io { .. } => "io",
         }
@@ -194,6 +198,7 @@ impl RunError {
         match self {
             Self::GrantRequired => "set the profile's `command` access to allow, or issue a grant".to_owned(),
             Self::GrantDenied => "set the profile's `command` access to allow".to_owned(),
+            Self::Unavailable(unavailable) => unavailable.hint(),
             Self::Changed { .. } => "make the profile again, so that it names what is there now".to_owned(),
             _ => String::new(),
         }
@@ -212,6 +217,7 @@ impl From<LaunchError> for RunError {
         match error {
             LaunchError::Setup(failed) => Self::Setup(failed),
             LaunchError::Changed { path } => Self::Changed { path },
+            LaunchError::Unavailable(unavailable) => Self::Unavailable(unavailable),
             LaunchError::Malformed { what, why } => Self::Invalid { field: what, why },
             LaunchError::Released | _ => Self::ExecutorClosed,
         }

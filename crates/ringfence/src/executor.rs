@@ -113,9 +113,10 @@ impl Executor {
         Ok(self.inner.compiled.warm_up()?)
     }
 
-    /// Which obligations of the policy are discharged, and how.
+    /// Which obligations of the policy are discharged, and how, as far as the host was last seen. What was in force
+    /// for one command is in its [`Outcome::achieved`].
     #[must_use]
-    pub fn report(&self) -> &Report {
+    pub fn report(&self) -> Arc<Report> {
         self.inner.compiled.report()
     }
 

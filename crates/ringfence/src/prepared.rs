@@ -198,8 +198,7 @@ impl PreparedProcess {
             streams: streams.theirs,
             notifier,
         })?;
-        let achieved = capsule.executor.guarantees();
-        let running = Running::new(containment, captured, capsule.limits, achieved);
+        let running = Running::new(containment, captured, capsule.limits);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
         capsule.lease.attach(&running);
         running.hold(capsule.lease);

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError};
-use ringfence_policy::Guarantees;
 
 use crate::capture::Capture;
 use crate::completion::Completion;
@@ -37,7 +36,6 @@ struct State {
     /// Why we ended it, if we did.
     cause: Option<Ending>,
     began: Instant,
-    achieved: Guarantees,
     limits: OutputLimits,
     streams: [Option<CapturedStream>; 2],
     output_bytes: u64,
@@ -74,7 +72,6 @@ impl Running {
         containment: Box<dyn Containment>,
         captured: [Option<CapturePipe>; 2],
         limits: OutputLimits,
-        achieved: Guarantees,
     ) -> Arc<Self> {
         let stream = |pipe| CapturedStream {
             pipe,
@@ -88,7 +85,6 @@ impl Running {
             state: Mutex::new(State {
                 cause: None,
                 began: Instant::now(),
-                achieved,
                 limits,
                 streams: captured.map(|pipe| pipe.map(stream)),
                 output_bytes: 0,
@@ -184,7 +180,7 @@ impl Running {
             ended: state.cause.or(over_limit).unwrap_or(by_itself),
             stdout: stdout.unwrap_or_default(),
             stderr: stderr.unwrap_or_default(),
-            achieved: state.achieved,
+            achieved: self.containment.report().guarantees(),
             containment: self.class(),
             elapsed,
         }

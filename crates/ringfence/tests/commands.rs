@@ -341,6 +341,37 @@ fn output_refuses_pipes_that_nobody_holds_and_waiting_closes_an_unused_stdin() {
 }
 
 #[test]
+fn pro_67_a_guarantee_that_the_host_takes_away_later_is_not_claimed() {
+    let fixture = Fixture::new();
+    let (protected, other) = (fixture.path("protected"), fixture.path("other"));
+    std::fs::write(&protected, "before").unwrap();
+    let root = ringfence::Root::file(&protected, ringfence::Verdict::READ_ONLY);
+    let set = fixture.set_with(&ProfileConfig {
+        roots: vec![root],
+        ..fixture.config()
+    });
+    let executor = set.executor("a").unwrap();
+    let write = || {
+        executor
+            .shell("echo after > other")
+            .current_dir(fixture.workspace.path())
+            .output()
+    };
+    assert!(
+        executor
+            .command("true")
+            .output()
+            .unwrap()
+            .achieved
+            .contains(ringfence::Guarantees::WRITE_BOUNDARY)
+    );
+    // A write to its second name is a write to the protected file.
+    std::fs::hard_link(&protected, &other).unwrap();
+    assert!(matches!(write(), Err(RunError::Unavailable(_))));
+    assert_eq!(std::fs::read_to_string(&protected).unwrap(), "before");
+}
+
+#[test]
 fn endless_durations_are_as_good_as_none() {
     let fixture = Fixture::new();
     let set = fixture.set();
@@ -378,11 +409,7 @@ fn pre_25_a_preparation_runs_nothing_and_starts_once() {
     let process = prepared.start().unwrap();
     assert_eq!(prepared.start().map(drop).unwrap_err(), RunError::AlreadyStarted);
     prepared.close();
-    assert_eq!(
-        prepared.start().map(drop).unwrap_err(),
-        RunError::AlreadyStarted,
-        "close after a start does nothing"
-    );
+    assert_eq!(prepared.start().map(drop).unwrap_err(), RunError::ProcessClosed);
     assert!(process.wait().unwrap().success());
     assert!(fixture.path("made").exists());
     let closed = executor.command("true").prepare().unwrap();

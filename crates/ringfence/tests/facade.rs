@@ -41,8 +41,8 @@ fn pro_80_pro_82_one_crate_is_enough() {
     let executor = set.executor("a").unwrap();
     assert!(GuaranteeSet::from(executor.guarantees()).write_boundary);
     assert_ne!(executor.level(), Level::None);
-    let environment = executor
-        .report()
+    let report = executor.report();
+    let environment = report
         .entries()
         .iter()
         .find(|entry| entry.obligation.clause == Clause::Environment);
