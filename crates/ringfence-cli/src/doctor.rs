@@ -19,11 +19,10 @@ struct Findings {
     report: Arc<Report>,
 }
 
-#[expect(clippy::print_stdout, reason = "what the user asked to see")]
 pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
     let found = find();
     let text = if options.json { json(&found) } else { human(&found) };
-    print!("{text}");
+    report::print(&text)?;
     Ok(if found.is_ok() {
         ExitCode::SUCCESS
     } else {

@@ -23,6 +23,15 @@ impl Failure {
         }
     }
 
+    /// Says it on standard error: one line, and the hint set off by a blank one.
+    #[expect(clippy::print_stderr, reason = "the one place where failures reach the user")]
+    pub(crate) fn print(&self) {
+        eprintln!("ringfence: {}", self.message);
+        if !self.hint.is_empty() {
+            eprintln!("\nhint: {}", self.hint);
+        }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = hint.into();
         self

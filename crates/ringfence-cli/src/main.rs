@@ -17,7 +17,6 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Arguments, Task};
-use failure::Failure;
 
 fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
@@ -40,15 +39,5 @@ fn usage(error: &clap::Error) -> ExitCode {
     match (error.use_stderr(), printed) {
         (false, Ok(())) => ExitCode::SUCCESS,
         _ => ExitCode::from(status::OWN_FAILURE),
-    }
-}
-
-impl Failure {
-    #[expect(clippy::print_stderr, reason = "the one place where errors reach the user")]
-    fn print(&self) {
-        eprintln!("ringfence: {}", self.message);
-        if !self.hint.is_empty() {
-            eprintln!("\nhint: {}", self.hint);
-        }
     }
 }

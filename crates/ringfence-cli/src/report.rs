@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringfence::{Access, Ending, Executor, Guarantees, Outcome, RunError, Verdict};
 use serde_json::{Value, json};
@@ -11,37 +11,62 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 
 /// The file of `--json-report`, opened before anything runs so that a wrong path costs nothing.
+///
+/// It may lie where the command can write. So a regular file is written under another name when the command is
+/// over, and put in place by renaming: whatever the command did to the name does not matter.
 #[derive(Debug)]
 pub(crate) struct JsonReport {
     file: File,
-    path: String,
+    path: PathBuf,
 }
 
 impl JsonReport {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let file = File::create(path).map_err(|error| {
-            Failure::new(format!("--json-report {}: {error}", path.display()))
-                .hint("give a file you can write")
-        })?;
-        Ok(Self {
-            file,
-            path: path.display().to_string(),
-        })
+        match File::create(path) {
+            Ok(file) => Ok(Self {
+                file,
+                path: path.to_owned(),
+            }),
+            Err(error) => Err(failure(path, &error).hint("give a file you can write")),
+        }
     }
 
+    /// Writes the report; without a result for a run that was only planned.
     pub(crate) fn write(
         mut self,
         executor: &Executor,
-        result: &Result<Outcome, RunError>,
+        result: Option<&Result<Outcome, RunError>>,
     ) -> Result<(), Failure> {
-        let report = json!({
+        let report = executor.report();
+        let text = json!({
             "fingerprint": executor.profile().fingerprint().to_string(),
-            "level": executor.level(),
-            "guarantees": names(executor.guarantees()),
-            "obligations": executor.report().entries(),
-            "result": self::result(result),
+            "level": report.level(),
+            "guarantees": names(report.guarantees()),
+            "obligations": report.entries(),
+            "result": result.map(self::result),
         });
-        writeln!(self.file, "{report:#}").map_err(|error| Failure::new(format!("{}: {error}", self.path)))
+        let written = if self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+            let aside = self.path.with_extension(format!("{}.tmp", std::process::id()));
+            std::fs::write(&aside, format!("{text:#}\n")).and_then(|()| std::fs::rename(&aside, &self.path))
+        } else {
+            writeln!(self.file, "{text:#}")
+        };
+        written.map_err(|error| failure(&self.path, &error))
+    }
+}
+
+fn failure(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(format!("--json-report {}: {error}", path.display()))
+}
+
+/// Prints what was asked for; a reader who has gone away wanted no more.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = std::io::stdout().lock();
+    match output.write_all(text.as_bytes()).and_then(|()| output.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("standard output: {error}")))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -71,7 +96,8 @@ fn ending(ending: Ending) -> Value {
         Ending::TimedOut => json!("timed_out"),
         Ending::LimitExceeded(_) => json!("limit_exceeded"),
         Ending::Cancelled => json!("cancelled"),
-        _ => json!("owner_closed"),
+        Ending::OwnerClosed => json!("owner_closed"),
+        other => json!(format!("{other:?}")),
     }
 }
 

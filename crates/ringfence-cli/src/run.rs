@@ -34,16 +34,12 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     let closed = set.close();
     let code = done?;
     if let Some(problem) = closed.problems.first() {
-        return Err(Failure::new(format!("not everything was cleaned up: {problem}")));
+        Failure::new(format!("not everything was cleaned up: {problem}")).print();
     }
     Ok(code)
 }
 
-#[expect(
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "what the user asked to see"
-)]
+#[expect(clippy::print_stderr, reason = "what the user asked to see")]
 fn run_in(
     set: &ExecutorSet,
     plan: &Plan,
@@ -56,7 +52,12 @@ fn run_in(
         eprint!("{}", report::summary(&executor));
     }
     if options.dry_run {
-        print!("{}{}", report::regions(&executor), report::summary(&executor));
+        json.map(|json| json.write(&executor, None)).transpose()?;
+        report::print(&format!(
+            "{}{}",
+            report::regions(&executor),
+            report::summary(&executor)
+        ))?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some((program, arguments)) = options.command.split_first() else {
@@ -73,8 +74,11 @@ fn run_in(
         command = command.timeout(timeout);
     }
     let result = command.spawn().and_then(|process| signals.wait(&process));
-    if let Some(json) = json {
-        json.write(&executor, &result)?;
+    let written = json.map(|json| json.write(&executor, Some(&result))).transpose();
+    let code = ExitCode::from(status::of_ending(result?.ended));
+    if let Err(failure) = written {
+        // The command has run: what came of it is what the status tells.
+        failure.print();
     }
-    Ok(ExitCode::from(status::of_ending(result?.ended)))
+    Ok(code)
 }

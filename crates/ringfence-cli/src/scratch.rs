@@ -38,7 +38,7 @@ fn check(path: &std::path::Path) -> Result<(), Failure> {
         fs::symlink_metadata(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
     let ours = metadata.is_dir()
         && metadata.uid() == rustix::process::geteuid().as_raw()
-        && metadata.mode().trailing_zeros() >= 6;
+        && metadata.mode() & 0o077 == 0;
     if ours {
         return Ok(());
     }

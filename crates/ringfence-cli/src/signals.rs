@@ -11,7 +11,10 @@ pub(crate) struct Signals(signal_hook::iterator::Signals);
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-        let signals = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]);
+        let heeded = [SIGHUP, SIGINT, SIGTERM]
+            .into_iter()
+            .filter(|signal| !is_ignored(*signal));
+        let signals = signal_hook::iterator::Signals::new(heeded);
         let failed = |error: std::io::Error| RunError::Io {
             what: "listening for signals",
             why: error.to_string(),
@@ -34,6 +37,17 @@ impl Signals {
             result
         })
     }
+}
+
+/// Whether this process was started with a signal ignored, as `nohup` does: then the command goes on, too.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or_default();
+    mask >> (signal - 1) & 1 == 1
 }
 
 #[cfg(unix)]
