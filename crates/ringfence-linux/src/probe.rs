@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
 use ringfence_host::{observe, runtime};
+use ringfence_os::landlock;
 use ringfence_policy::{Kind, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::{Operation, Plan, Rule};
@@ -30,11 +31,9 @@ const PATIENCE_SECONDS: i64 = 10;
 
 /// What can be asked for without trying it.
 pub(crate) fn look() -> HostFacts {
-    let landlock = Landlock {
-        abi: ringfence_os::landlock::abi(),
-    };
+    let rights = Landlock { abi: landlock::abi(), errata: landlock::errata().unwrap_or_default() };
     HostFacts {
-        landlock,
+        landlock: rights,
         devices: runtime::devices(),
     }
 }

@@ -39,6 +39,8 @@ pub(crate) const ABI_UNIX_PATHS: u32 = 9;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Landlock {
     pub(crate) abi: Option<u32>,
+    /// Which errata are fixed, as the kernel tells it.
+    pub(crate) errata: u32,
 }
 
 impl Landlock {
@@ -62,10 +64,14 @@ impl Landlock {
     }
 
     pub(crate) fn scopes(self) -> u64 {
-        match self.abi {
-            Some(abi) if abi >= ABI_SCOPES => SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL,
-            _ => 0,
+        /// Erratum 2: without its fix, scoped signals keep threads from signalling each other, which is how C
+        /// libraries change ids. The pid namespace hides everybody else anyway.
+        const SIGNALS_BETWEEN_THREADS: u32 = 1 << 1;
+        if self.abi.is_none_or(|abi| abi < ABI_SCOPES) {
+            return 0;
         }
+        let signals = self.errata & SIGNALS_BETWEEN_THREADS != 0;
+        SCOPE_ABSTRACT_UNIX_SOCKET | if signals { SCOPE_SIGNAL } else { 0 }
     }
 
     /// What a rule grants beneath an object of this kind.
@@ -116,7 +122,7 @@ mod tests {
 
     #[test]
     fn each_abi_handles_what_it_knows() {
-        let handled = |abi| Landlock { abi }.handled();
+        let handled = |abi| Landlock { abi, errata: 0 }.handled();
         assert_eq!(handled(None), 0);
         assert_eq!(handled(Some(1)), 0x1FFF);
         assert_eq!(handled(Some(2)), 0x3FFF);
@@ -133,7 +139,7 @@ mod tests {
     #[test]
     fn no_rule_grants_more_than_is_handled_or_fits_the_object() {
         for abi in [None, Some(1), Some(3), Some(7), Some(9)] {
-            let landlock = Landlock { abi };
+            let landlock = Landlock { abi, errata: 0 };
             for kind in [Kind::Directory, Kind::File] {
                 let rights = landlock.rights(Verdict::READ_WRITE, kind);
                 assert_eq!(rights & !landlock.handled(), 0);
@@ -144,8 +150,17 @@ mod tests {
     }
 
     #[test]
+    fn signals_are_scoped_only_where_threads_can_still_signal_each_other() {
+        let scopes = |abi, errata| Landlock { abi, errata }.scopes();
+        assert_eq!(scopes(None, 0), 0);
+        assert_eq!(scopes(Some(5), 7), 0);
+        assert_eq!(scopes(Some(6), 0b101), SCOPE_ABSTRACT_UNIX_SOCKET);
+        assert_eq!(scopes(Some(7), 0b010), SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL);
+    }
+
+    #[test]
     fn axes_are_independent() {
-        let landlock = Landlock { abi: Some(7) };
+        let landlock = Landlock { abi: Some(7), errata: 0 };
         let only = |verdict| landlock.rights(verdict, Kind::Directory);
         let deny = Verdict::DENY;
         assert_eq!(only(deny), 0);
