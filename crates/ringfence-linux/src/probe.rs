@@ -31,7 +31,10 @@ const PATIENCE_SECONDS: i64 = 10;
 
 /// What can be asked for without trying it.
 pub(crate) fn look() -> HostFacts {
-    let rights = Landlock { abi: landlock::abi(), errata: landlock::errata().unwrap_or_default() };
+    let rights = Landlock {
+        abi: landlock::abi(),
+        errata: landlock::errata().unwrap_or_default(),
+    };
     HostFacts {
         landlock: rights,
         devices: runtime::devices(),

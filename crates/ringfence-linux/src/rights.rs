@@ -160,7 +160,10 @@ mod tests {
 
     #[test]
     fn axes_are_independent() {
-        let landlock = Landlock { abi: Some(7), errata: 0 };
+        let landlock = Landlock {
+            abi: Some(7),
+            errata: 0,
+        };
         let only = |verdict| landlock.rights(verdict, Kind::Directory);
         let deny = Verdict::DENY;
         assert_eq!(only(deny), 0);

@@ -10,7 +10,10 @@ use ringfence_zygote::wire::{ATTR_NOEXEC, ATTR_RDONLY, ViewOp};
 
 use super::*;
 
-const LANDLOCK: Landlock = Landlock { abi: Some(7), errata: 0 };
+const LANDLOCK: Landlock = Landlock {
+    abi: Some(7),
+    errata: 0,
+};
 
 /// A host on which every path is a directory, but those that end in `f` are files.
 fn directories(path: &Path) -> std::io::Result<Option<Seen>> {

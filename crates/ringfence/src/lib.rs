@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocking;
+mod builder;
 mod capture;
 mod command;
 mod completion;
@@ -40,6 +41,7 @@ mod environment;
 mod error;
 mod executor;
 mod lifecycle;
+mod making;
 mod outcome;
 mod pipe;
 mod platform;
@@ -51,6 +53,7 @@ mod set;
 mod stdio;
 mod supervisor;
 
+pub use builder::{ExecutorSetBuilder, HostPrograms};
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
@@ -58,7 +61,7 @@ pub use executor::Executor;
 pub use outcome::{Ending, Limit, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
-pub use set::{CloseReport, ExecutorSet, ExecutorSetBuilder, HostPrograms};
+pub use set::{CloseReport, ExecutorSet};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
 pub use platform::{Probe, capabilities};

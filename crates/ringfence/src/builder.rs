@@ -1,0 +1,182 @@
+//! The settings of a set.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use ringfence_host::Host;
+use ringfence_host::runtime::{self, Bundle};
+use ringfence_policy::{Access, Axis, Kind, Profile, Resolve};
+
+use crate::completion::Completion;
+use crate::error::BuildError;
+use crate::platform::{self, Probe};
+use crate::scratch::OwnedDirectory;
+use crate::set::{ExecutorSet, Shared};
+use crate::supervisor::Supervisor;
+
+const DEFAULT_GRANT_TTL: Duration = Duration::from_secs(15 * 60);
+const DEFAULT_PRIVATE_BYTES: u64 = 1 << 30;
+
+/// Collects the settings of a set.
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct ExecutorSetBuilder {
+    profile: Profile,
+    scratch_root: Option<PathBuf>,
+    max_executors: usize,
+    grant_ttl: Option<Duration>,
+    private_bytes: u64,
+    programs: HostPrograms,
+    probe: Probe,
+    environment: Option<BTreeMap<OsString, OsString>>,
+}
+
+/// What of the host's programs and libraries commands may use besides what the profile says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HostPrograms {
+    /// What programs need to start, and the toolchains the caller's `PATH` leads to; read and execute.
+    #[default]
+    Discover,
+    /// What programs need to start.
+    System,
+    /// Nothing.
+    None,
+}
+
+impl ExecutorSetBuilder {
+    pub(crate) const fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            scratch_root: None,
+            max_executors: 0,
+            grant_ttl: None,
+            private_bytes: DEFAULT_PRIVATE_BYTES,
+            programs: HostPrograms::Discover,
+            probe: Probe::AtBuild,
+            environment: None,
+        }
+    }
+
+    /// Sets the directory beneath which the set makes its own; required, absolute, existing. It is never changed
+    /// itself.
+    pub fn scratch_root(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.scratch_root = Some(directory.into());
+        self
+    }
+
+    /// Sets how many keys can have an executor; required, at least 1. It does not limit concurrency (SET-3).
+    pub const fn max_executors(mut self, max: usize) -> Self {
+        self.max_executors = max;
+        self
+    }
+
+    /// Caps the lifetime of grants. Default: 15 minutes.
+    pub const fn grant_ttl(mut self, ttl: Duration) -> Self {
+        self.grant_ttl = Some(ttl);
+        self
+    }
+
+    /// Sets the size of each private memory filesystem (`/tmp`, `/run`, …), in bytes. Default: 1 GiB.
+    pub const fn private_bytes(mut self, bytes: u64) -> Self {
+        self.private_bytes = bytes;
+        self
+    }
+
+    /// Sets what of the host's programs commands may use. Default: [`HostPrograms::Discover`].
+    pub const fn host_programs(mut self, programs: HostPrograms) -> Self {
+        self.programs = programs;
+        self
+    }
+
+    /// Sets when the set finds out whether this host can confine commands. Default: [`Probe::AtBuild`].
+    pub const fn probe(mut self, probe: Probe) -> Self {
+        self.probe = probe;
+        self
+    }
+
+    /// Sets the environment from which the allowed variables are inherited. Default: this process's, as it is
+    /// when [`ExecutorSetBuilder::build`] is called.
+    pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.environment = Some(variables.into_iter().collect());
+        self
+    }
+
+    /// Chooses the backend and makes the set-owned directory. Compiles no policy and starts no command (SET-9).
+    ///
+    /// # Errors
+    /// [`BuildError`], checked in the order of SET-5; then nothing is left on disk.
+    pub fn build(self) -> Result<ExecutorSet, BuildError> {
+        let given = self.scratch_root.unwrap_or_default();
+        let scratch_error = |why: String| BuildError::ScratchRoot {
+            path: given.clone(),
+            why,
+        };
+        if given.as_os_str().is_empty() {
+            return Err(scratch_error("is missing".to_owned()));
+        }
+        if self.max_executors == 0 {
+            return Err(BuildError::MaxExecutors);
+        }
+        if self.grant_ttl == Some(Duration::ZERO) {
+            return Err(BuildError::GrantTtl);
+        }
+        let root = Host
+            .resolve(&given)
+            .map_err(|error| scratch_error(error.to_string()))?;
+        if root.kind != Kind::Directory {
+            return Err(scratch_error("is not an existing directory".to_owned()));
+        }
+        let backend = platform::select(self.profile.isolation(), self.probe)?;
+        let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
+            errno: error.raw_os_error().unwrap_or_default(),
+        })?;
+        let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
+        let shared = Shared {
+            bundles: bundles(self.programs, &self.profile, &caller),
+            profile: self.profile,
+            lifecycle: Arc::default(),
+            supervisor,
+            backend,
+            probe: self.probe,
+            max_executors: self.max_executors,
+            grant_ttl: self.grant_ttl.unwrap_or(DEFAULT_GRANT_TTL),
+            private_bytes: self.private_bytes,
+            caller,
+            owned_path: owned.path().to_owned(),
+            owned: Mutex::new(owned),
+            executors: Mutex::default(),
+            closed: Completion::default(),
+        };
+        Ok(ExecutorSet::new(shared))
+    }
+}
+
+fn bundles(programs: HostPrograms, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
+    if programs == HostPrograms::None {
+        return Vec::new();
+    }
+    let mut bundles = vec![runtime::system(&Host)];
+    if programs == HostPrograms::Discover {
+        let get = |name: &str| caller.get(OsStr::new(name)).cloned();
+        let home = get("HOME").map(PathBuf::from);
+        let path = trusted_path(profile, &get("PATH").unwrap_or_default());
+        bundles.extend(runtime::toolchains(&Host, &path, &get, home.as_deref()));
+    }
+    bundles
+}
+
+/// `PATH` without the directories a command may write: what it plants there must not decide what the next
+/// executor's commands may read.
+fn trusted_path(profile: &Profile, path: &OsStr) -> OsString {
+    let writable = |directory: &PathBuf| {
+        let written = profile.decide(&Host, directory, Axis::Write);
+        written.is_ok_and(|decision| decision.access != Access::Deny)
+    };
+    let trusted = std::env::split_paths(path).filter(|directory| !writable(directory));
+    std::env::join_paths(trusted).unwrap_or_default()
+}

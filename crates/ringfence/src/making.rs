@@ -1,0 +1,165 @@
+//! How one executor is made: directories, rules, environment, compiled policy.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ringfence_backend::{CompileRequest, LaunchError, Unavailable};
+use ringfence_host::Host;
+use ringfence_host::runtime::{self, Bundle, RuntimeAccess};
+use ringfence_policy::{Access, EnvironmentRules, Home, Policy, Reach, Resolve, Rule, Source, Verdict};
+
+use crate::environment;
+use crate::error::ExecutorError;
+use crate::executor::{Executor, Inner};
+use crate::platform::Probe;
+use crate::scratch::make_private;
+use crate::set::Shared;
+
+impl Shared {
+    pub(crate) fn build_executor(self: &Arc<Self>) -> Result<Executor, ExecutorError> {
+        let directories = Directories::create(&self.owned_path)?;
+        let built = self.compile(&directories);
+        if built.is_err() {
+            directories.remove();
+        }
+        built
+    }
+
+    fn compile(self: &Arc<Self>, directories: &Directories) -> Result<Executor, ExecutorError> {
+        let isolated = self.profile.home() == Home::Isolated;
+        let mut rules = vec![Rule::tree(&self.owned_path, Verdict::DENY, Source::Owned)];
+        rules.push(own_directory(&directories.temporary, Source::Temporary)?);
+        if isolated {
+            rules.push(own_directory(&directories.home, Source::Home)?);
+        }
+        for bundle in &self.bundles {
+            rules.extend(bundle.entries.iter().map(|entry| runtime_rule(bundle, entry)));
+        }
+        let unenforceable = |why: String| Unavailable::Path {
+            path: self.owned_path.clone(),
+            why,
+        };
+        let policy =
+            Policy::compile(&self.profile, rules).map_err(|error| unenforceable(error.to_string()))?;
+        let request = CompileRequest {
+            policy,
+            base: directories.base.clone(),
+            private_bytes: self.private_bytes,
+        };
+        let compiled = self.backend.compile(request)?;
+        if self.probe == Probe::AtFirstExecutor {
+            compiled.warm_up().map_err(|error| self.untrue(error))?;
+        }
+        Ok(Executor::new(Inner {
+            shared: Arc::clone(self),
+            compiled,
+            variables: self.variables(directories, isolated),
+            home: isolated.then(|| directories.home.clone()),
+            temporary: directories.temporary.clone(),
+        }))
+    }
+
+    /// A trial that failed: the host can't confine commands after all.
+    fn untrue(&self, error: LaunchError) -> Unavailable {
+        match error {
+            LaunchError::Setup(failed) => Unavailable::Probe {
+                advice: self.backend.advice(&failed),
+                failed,
+            },
+            other => Unavailable::Path {
+                path: self.owned_path.clone(),
+                why: other.to_string(),
+            },
+        }
+    }
+
+    /// The environment of an executor's commands: allowed variables, what its toolchains need, private
+    /// directories (ENV-1 to ENV-3).
+    fn variables(&self, directories: &Directories, isolated: bool) -> environment::Variables {
+        let mut forced: BTreeMap<OsString, OsString> = BTreeMap::new();
+        forced.extend(
+            self.bundles
+                .iter()
+                .flat_map(|bundle| bundle.environment.iter().cloned()),
+        );
+        forced.insert("TMPDIR".into(), directories.temporary.clone().into());
+        if isolated {
+            let home = &directories.home;
+            let private = self.bundles.iter().flat_map(|bundle| &bundle.private);
+            forced.extend(private.map(|(name, below)| (name.clone(), home.join(below).into())));
+            forced.insert("HOME".into(), home.clone().into());
+        }
+        EnvironmentRules::default().assemble(self.caller.clone(), &forced)
+    }
+}
+
+/// The private directories of one executor.
+struct Directories {
+    top: PathBuf,
+    home: PathBuf,
+    temporary: PathBuf,
+    /// For the backend.
+    base: PathBuf,
+}
+
+impl Directories {
+    fn create(owned: &Path) -> Result<Self, ExecutorError> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let top = owned.join(number.to_string());
+        let all = Self {
+            home: top.join("home"),
+            temporary: top.join("tmp"),
+            base: top.join("root"),
+            top,
+        };
+        for directory in [&all.top, &all.home, &all.temporary, &all.base] {
+            make_private(directory).map_err(|error| {
+                all.remove();
+                ExecutorError::Scratch {
+                    path: directory.clone(),
+                    why: error.to_string(),
+                }
+            })?;
+        }
+        Ok(all)
+    }
+
+    fn remove(&self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.top)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(path = %self.top.display(), %error, "a failed executor's directory could not be removed");
+        }
+    }
+}
+
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+fn own_directory(path: &Path, source: Source) -> Result<Rule, ExecutorError> {
+    let resolved = Host.resolve(path).map_err(|error| ExecutorError::Scratch {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })?;
+    Ok(Rule::new(resolved, Reach::Tree, Verdict::READ_WRITE, source))
+}
+
+fn runtime_rule(bundle: &Bundle, entry: &runtime::RuntimeEntry) -> Rule {
+    let execute = match entry.access {
+        RuntimeAccess::ReadExecute => Access::Allow,
+        RuntimeAccess::Read => Access::Deny,
+    };
+    let axes = ringfence_policy::Axes {
+        read: Some(Access::Allow),
+        execute: Some(execute),
+        write: None,
+    };
+    Rule::new(
+        entry.resolved.clone(),
+        Reach::Tree,
+        axes,
+        Source::Runtime(bundle.name.clone()),
+    )
+}
