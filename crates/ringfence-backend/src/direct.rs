@@ -40,6 +40,10 @@ impl Backend for Direct {
         &self.capabilities
     }
 
+    fn private_directories(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn advice(&self, _: &SetupFailed) -> String {
         String::new()
     }

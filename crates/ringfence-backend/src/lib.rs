@@ -34,6 +34,10 @@ pub trait Backend: Debug + Send + Sync {
     /// What it found out about this host when it was probed.
     fn capabilities(&self) -> &Capabilities;
 
+    /// Directories of which commands get their own, unless a profile's root is at one of them: the host's are out of
+    /// their reach.
+    fn private_directories(&self) -> &'static [&'static str];
+
     /// How to get what a failed step of the set-up lacks; empty when there is nothing to say.
     fn advice(&self, failed: &SetupFailed) -> String;
 

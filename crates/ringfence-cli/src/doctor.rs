@@ -33,8 +33,10 @@ pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
 fn find() -> Result<Findings, Failure> {
     let unavailable = |error: Unavailable| Failure::from(BuildError::from(error));
     let capabilities = ringfence::capabilities().map_err(unavailable)?;
-    let set: ExecutorSet = ringfence::ExecutorSet::builder(profile::build(&Run::default())?.profile)
-        .scratch_root(scratch::root()?)
+    let profile = profile::build(&Run::default())?.profile;
+    let scratch = scratch::root(&profile)?;
+    let set: ExecutorSet = ringfence::ExecutorSet::builder(profile)
+        .scratch_root(scratch)
         .max_executors(1)
         .probe(Probe::AtFirstExecutor)
         .build()?

@@ -25,7 +25,7 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
         .map(JsonReport::create)
         .transpose()?;
     let set: ExecutorSet = ringfence::ExecutorSet::builder(plan.profile.clone())
-        .scratch_root(scratch::root()?)
+        .scratch_root(scratch::root(&plan.profile)?)
         .max_executors(1)
         .probe(Probe::AtFirstExecutor)
         .build()?

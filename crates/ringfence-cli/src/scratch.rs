@@ -4,11 +4,24 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
+use ringfence::{Access, Axis, Host, Profile};
+
 use crate::failure::Failure;
 
-/// A directory of the calling user beneath the system's temporary directory, made if it is missing.
-pub(crate) fn root() -> Result<PathBuf, Failure> {
-    let path = std::env::temp_dir().join(format!("ringfence-{}", user()));
+/// A directory of the calling user's own, made if it is missing: beneath the system's temporary directory, or where
+/// the profile lets commands write there, beneath another one.
+pub(crate) fn root(profile: &Profile) -> Result<PathBuf, Failure> {
+    let closed = |directory: &PathBuf| {
+        let decided = profile.decide(&Host, directory, Axis::Write);
+        directory.is_absolute() && decided.is_ok_and(|decision| decision.access == Access::Deny)
+    };
+    let Some(parent) = parents().find(closed) else {
+        return Err(
+            Failure::new("every directory for private files lies where the command may write")
+                .hint("set TMPDIR to a directory outside of what the command may write"),
+        );
+    };
+    let path = parent.join(format!("ringfence-{}", user()));
     if let Err(error) = create(&path)
         && error.kind() != ErrorKind::AlreadyExists
     {
@@ -17,6 +30,31 @@ pub(crate) fn root() -> Result<PathBuf, Failure> {
     }
     check(&path)?;
     Ok(path)
+}
+
+/// Where private files may lie, in order of preference.
+fn parents() -> impl Iterator<Item = PathBuf> {
+    let variable = |name| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let home = variable("HOME")
+        .map(|home| home.join(".cache"))
+        .filter(|cache| cache.is_dir());
+    let fixed = ["/tmp", "/var/tmp"].map(|path| Some(PathBuf::from(path)).filter(|path| path.is_dir()));
+    let [first, second] = fixed;
+    let system = Some(std::env::temp_dir());
+    [
+        variable("TMPDIR"),
+        first,
+        second,
+        variable("XDG_RUNTIME_DIR"),
+        home,
+        system,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 #[cfg(unix)]

@@ -78,6 +78,10 @@ impl Backend for Linux {
         &self.capabilities
     }
 
+    fn private_directories(&self) -> &'static [&'static str] {
+        &surroundings::PRIVATE
+    }
+
     fn advice(&self, failed: &SetupFailed) -> String {
         probe::advice(failed).to_owned()
     }

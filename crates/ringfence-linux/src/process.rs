@@ -81,6 +81,13 @@ impl Process {
         if *progress != Progress::Dying {
             match receive(&self.spare.reports)? {
                 Received::Closed => *progress = Progress::Dying,
+                // Once the program runs, whatever else process 1 says means that it can't go on.
+                Received::Message(message)
+                    if *progress == Progress::Running && tag(&message) != Some(EXIT_TAG) =>
+                {
+                    self.kill();
+                    *progress = Progress::Dying;
+                }
                 Received::Message(message) => {
                     *progress = Progress::Over;
                     return Some(exit(&message));

@@ -7,7 +7,7 @@ use ringfence_policy::{Access, Axes, Kind, Reach, RegionTree, Rule, Source, Verd
 
 /// Memory filesystems private to the executor, shared by its commands. A profile that names one of these
 /// paths itself gets the host's directory instead.
-const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
+pub(crate) const PRIVATE: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev/shm"];
 
 /// Links every `/dev` has.
 pub(crate) const DEVICE_LINKS: [(&str, &str); 5] = [

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ringfence_backend::Backend;
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle};
-use ringfence_policy::{Access, Axis, Kind, Profile, Resolve};
+use ringfence_policy::{Access, Axis, Isolation, Kind, Profile, Resolve, Source};
 
 use crate::completion::Completion;
 use crate::error::BuildError;
@@ -131,6 +132,11 @@ impl ExecutorSetBuilder {
             return Err(scratch_error("is not an existing directory".to_owned()));
         }
         let backend = platform::select(self.profile.isolation(), self.probe)?;
+        if is_written(&self.profile, &*backend, &root.path) {
+            return Err(scratch_error(
+                "lies where the profile lets commands write".to_owned(),
+            ));
+        }
         let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
         let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
             errno: error.raw_os_error().unwrap_or_default(),
@@ -154,6 +160,19 @@ impl ExecutorSetBuilder {
         };
         Ok(ExecutorSet::new(shared))
     }
+}
+
+/// Whether commands can write a directory of the host: then they could replace what the set makes in it, and choose
+/// what its other commands may touch (SET-21).
+fn is_written(profile: &Profile, backend: &dyn Backend, directory: &Path) -> bool {
+    let decision = profile.tree().decide(directory, Axis::Write);
+    let by_host = decision.rule.is_none_or(|rule| rule.source == Source::Host);
+    let private = backend
+        .private_directories()
+        .iter()
+        .any(|private| directory.starts_with(private));
+    let sandboxed = profile.isolation() == Isolation::Sandboxed;
+    sandboxed && decision.access != Access::Deny && !(by_host && private)
 }
 
 fn bundles(programs: HostPrograms, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {

@@ -52,7 +52,8 @@ impl BuildError {
     pub fn hint(&self) -> String {
         match self {
             Self::ScratchRoot { .. } => {
-                "give an existing directory that you own, by an absolute path".to_owned()
+                "give an existing directory that you own and that commands can't write, by an absolute path"
+                    .to_owned()
             }
             Self::MaxExecutors => "set max_executors to the number of distinct keys you use".to_owned(),
             Self::Supervisor { .. } => "raise the limits on open files and processes".to_owned(),

@@ -143,6 +143,13 @@ fn own_directory(path: &Path, source: Source) -> Result<Rule, ExecutorError> {
         path: path.to_owned(),
         why: error.to_string(),
     })?;
+    if resolved.path != path {
+        // Somebody put a link in its place since it was made.
+        return Err(ExecutorError::Scratch {
+            path: path.to_owned(),
+            why: "was replaced".to_owned(),
+        });
+    }
     Ok(Rule::new(resolved, Reach::Tree, Verdict::READ_WRITE, source))
 }
 

@@ -165,7 +165,8 @@ fn is_abandoned(directory: &Path) -> bool {
     if owner.split('-').next() == Some(this_process().as_str()) {
         return false;
     }
-    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A pipe of that name must not make the opening wait.
+    let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match open(directory.join(OWNER), flags, Mode::empty()) {
         Ok(file) => fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_ok(),
         // Half removed by an earlier sweep.
@@ -179,29 +180,91 @@ fn remove_quietly(path: &Path) {
     }
 }
 
-/// Removes a tree without following links, also directories that their owner made unreadable (SET-37).
+/// Removes a tree without following links, also directories that their owner made unreadable, and of any depth
+/// (SET-37). It is this user's own, and no confined process is left to race with.
+///
+/// Every directory found is moved up into the top one before it is emptied, so that two descriptors and no stack
+/// are enough, and no path gets longer than the top's.
+#[cfg(unix)]
 fn remove_tree(path: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path)?;
-            fs::remove_dir_all(path)
+    use rustix::fs::{AtFlags, CWD, unlinkat};
+    let top = match open_directory(CWD, path.as_os_str()) {
+        Err(rustix::io::Errno::NOENT) => return Ok(()),
+        other => other?,
+    };
+    let mut moved = 0u64;
+    // Emptying one directory may move others up, so this goes on until none is left.
+    loop {
+        let directories = empty(&top, None)?;
+        if directories.is_empty() {
+            break;
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        for name in directories {
+            let inner = open_directory(&top, &name)?;
+            empty(&inner, Some((&top, &mut moved)))?;
+            unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
+        }
+    }
+    Ok(unlinkat(CWD, path, AtFlags::REMOVEDIR)?)
+}
+
+/// Removes everything but directories, which are moved up under new names, or named if there is no up.
+#[cfg(unix)]
+fn empty(
+    directory: &rustix::fd::OwnedFd,
+    mut up: Option<(&rustix::fd::OwnedFd, &mut u64)>,
+) -> rustix::io::Result<Vec<std::ffi::OsString>> {
+    use rustix::fs::{AtFlags, Dir, FileType, renameat, statat, unlinkat};
+    use std::ffi::{OsStr, OsString};
+    use std::os::unix::ffi::OsStrExt;
+    let mut directories = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = FileType::from_raw_mode(statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode);
+        match (kind, &mut up) {
+            (FileType::Directory, Some((top, moved))) => {
+                // Moving a directory changes its own `..`, which takes write permission on it.
+                drop(open_directory(directory, name)?);
+                **moved += 1;
+                renameat(
+                    directory,
+                    name,
+                    *top,
+                    OsString::from(format!(".{}.{moved}", std::process::id())),
+                )?;
+            }
+            (FileType::Directory, None) => directories.push(name.to_owned()),
+            _ => unlinkat(directory, name, AtFlags::empty())?,
+        }
+    }
+    Ok(directories)
+}
+
+/// Opens a directory, not a link to one, after giving its owner every right to it.
+#[cfg(unix)]
+fn open_directory(
+    parent: impl rustix::fd::AsFd,
+    name: &std::ffi::OsStr,
+) -> rustix::io::Result<rustix::fd::OwnedFd> {
+    use rustix::fs::{AtFlags, Mode, OFlags, chmodat, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat(&parent, name, flags, Mode::empty()) {
+        Ok(directory) if rustix::fs::fchmod(&directory, Mode::RWXU).is_ok() => Ok(directory),
+        Ok(_) | Err(rustix::io::Errno::ACCESS) => {
+            chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
+            openat(&parent, name, flags, Mode::empty())
+        }
+        Err(error) => Err(error),
     }
 }
 
-/// Gives the owner access to every directory of a tree. It is this user's own, and no confined process is left to
-/// race with.
-fn open_up(path: &Path) -> io::Result<()> {
-    set_private(path)?;
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
+#[cfg(not(unix))]
+fn remove_tree(path: &Path) -> io::Result<()> {
+    fs::remove_dir_all(path)
 }
 
 #[cfg(all(test, unix))]
@@ -252,6 +315,19 @@ mod tests {
         std::os::unix::fs::symlink(outside.path(), hostile.join("link")).unwrap();
         fs::set_permissions(&hostile, fs::Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(hostile.parent().unwrap(), fs::Permissions::from_mode(0o555)).unwrap();
+        // Deeper than a path can be long, and than a stack or a descriptor table would bear.
+        let mut deep = owned.path().to_owned();
+        let name = "d".repeat(200);
+        for _ in 0..15 {
+            deep.push(&name);
+        }
+        fs::create_dir_all(&deep).unwrap();
+        for _ in 0..200 {
+            let up = owned.path().join("up");
+            fs::create_dir(&up).unwrap();
+            fs::rename(owned.path().join(&name), up.join(&name)).unwrap();
+            fs::rename(&up, owned.path().join(&name)).unwrap();
+        }
         owned.remove().unwrap();
         assert!(!owned.path().exists() && outside.path().join("kept").exists());
     }

@@ -19,7 +19,8 @@ pub enum Stdio {
     Captured,
     /// For standard error: wherever standard output leads, in one order.
     Merged,
-    /// This descriptor (on Windows: handle).
+    /// This descriptor (on Windows: handle). A directory is refused. A file passed like this can be read or written
+    /// as it is open, and its owner can change its permissions through it, whatever the profile says of its path.
     Owned(Stream),
 }
 
@@ -121,8 +122,8 @@ pub(crate) fn open(stdin: Stdio, stdout: Stdio, stderr: Stdio) -> io::Result<Str
             let (reader, writer) = io::pipe()?;
             (reader.into(), Some(ChildStdin(writer)))
         }
-        Stdio::Inherit => (own(Standard::Input)?, None),
-        Stdio::Owned(stream) => (stream, None),
+        Stdio::Inherit => (fit(own(Standard::Input)?)?, None),
+        Stdio::Owned(stream) => (fit(stream)?, None),
         Stdio::Null | Stdio::Captured | Stdio::Merged => (null()?, None),
     };
     let (output, stdout, captured_output) = writing(stdout, Standard::Output)?;
@@ -159,10 +160,29 @@ fn writing(setting: Stdio, standard: Standard) -> io::Result<WritingEnd> {
                 (writer.into(), Some(reader), None)
             }
         }
-        Stdio::Inherit => (own(standard)?, None, None),
-        Stdio::Owned(stream) => (stream, None, None),
+        Stdio::Inherit => (fit(own(standard)?)?, None, None),
+        Stdio::Owned(stream) => (fit(stream)?, None, None),
         Stdio::Null | Stdio::Merged => (null()?, None, None),
     })
+}
+
+/// An open directory, or a descriptor that only names a path, is a way out of the command's view: it is refused.
+#[cfg(unix)]
+fn fit(stream: Stream) -> io::Result<Stream> {
+    use rustix::fs::{FileType, fcntl_getfl, fstat};
+    /// `O_PATH`, which Linux alone has; no other system uses the bit for a file's flags.
+    const NAMES_A_PATH: u32 = 0o10_000_000;
+    let directory = FileType::from_raw_mode(fstat(&stream)?.st_mode) == FileType::Directory;
+    if directory || fcntl_getfl(&stream)?.bits() & NAMES_A_PATH != 0 {
+        let why = "a directory can't be a standard stream: it leads out of what the command may see";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    Ok(stream)
+}
+
+#[cfg(windows)]
+fn fit(stream: Stream) -> io::Result<Stream> {
+    Ok(stream)
 }
 
 #[cfg(unix)]

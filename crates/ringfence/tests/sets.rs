@@ -54,6 +54,20 @@ fn set_5_options_are_checked_before_anything_is_made() {
 }
 
 #[test]
+fn set_21_a_scratch_root_that_commands_can_write_is_refused() {
+    let fixture = Fixture::new();
+    let inside = fixture.path("scratch");
+    std::fs::create_dir(&inside).unwrap();
+    let profile = Profile::new(&fixture.config(), &Host).unwrap();
+    let builder = ringfence::ExecutorSet::builder(profile)
+        .max_executors(1)
+        .scratch_root(&inside);
+    let error = builder.build().map(drop).unwrap_err();
+    assert!(error.to_string().contains("lets commands write"), "{error}");
+    assert_eq!(std::fs::read_dir(&inside).unwrap().count(), 0);
+}
+
+#[test]
 fn set_2_the_grant_lifetime_is_15_minutes_unless_given() {
     let fixture = Fixture::new();
     assert_eq!(fixture.set().grant_ttl(), Duration::from_secs(900));

@@ -156,6 +156,18 @@ fn terminal_injection_is_refused_also_with_high_bits() {
 }
 
 #[test]
+fn limits_of_others_are_refused() {
+    for architecture in ARCHITECTURES {
+        assert_eq!(call(architecture, "prlimit64", [0, 7, 1, 0, 0, 0]), ALLOW);
+        assert_eq!(call(architecture, "prlimit64", [1, 7, 1, 0, 0, 0]), EPERM);
+        assert_eq!(
+            call(architecture, "prlimit64", [1 | 1 << 32, 7, 1, 0, 0, 0]),
+            EPERM
+        );
+    }
+}
+
+#[test]
 fn only_ordinary_sockets_exist() {
     const FLAGS: u64 = 0o2_004_000;
     let socket =
@@ -238,6 +250,7 @@ fn numbers_are_the_kernels() {
         ("quotactl", libc::SYS_quotactl),
         ("swapon", libc::SYS_swapon),
         ("swapoff", libc::SYS_swapoff),
+        ("prlimit64", libc::SYS_prlimit64),
         ("add_key", libc::SYS_add_key),
         ("request_key", libc::SYS_request_key),
         ("keyctl", libc::SYS_keyctl),

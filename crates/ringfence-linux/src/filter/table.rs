@@ -101,6 +101,15 @@ static TERMINALS: Check = Check::OneOf {
     otherwise: &ALLOW,
 };
 
+/// Of the caller itself, and of nobody else: process 1 of the spawn runs as the same user.
+static OWN_LIMITS: Check = Check::OneOf {
+    argument: 0,
+    mask: u32::MAX,
+    values: &[0],
+    then: &ALLOW,
+    otherwise: &REFUSE,
+};
+
 const AF_UNIX: u32 = 1;
 const AF_INET: u32 = 2;
 const AF_INET6: u32 = 10;
@@ -217,6 +226,8 @@ pub(crate) static ENTRIES: &[Entry] = rows! {
     "quotactl_fd"        443 443 REFUSE "filesystem administration"
     "swapon"             167 224 REFUSE "system administration"
     "swapoff"            168 225 REFUSE "system administration"
+
+    "prlimit64"          302 261 OWN_LIMITS "the limits of process 1 of the spawn, which reports how the command ended"
 
     "add_key"            248 217 REFUSE "keyrings are shared by all processes of a user"
     "request_key"        249 218 REFUSE "keyrings are shared by all processes of a user"

@@ -65,16 +65,29 @@ fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd) -> Outcome<'
 fn mount_proc(plan: &Plan<'_>) -> sys::Result<()> {
     let open = |path: &'static [u8]| sys::open(Path::new(path), sys::O_PATH | sys::O_CLOEXEC);
     sys::attach(&view::new_proc(plan)?, &open(b"/proc\0")?)?;
-    // They describe the keys of all processes of the user, whatever namespace they are in.
-    for path in [b"/proc/keys\0".as_slice(), b"/proc/key-users\0"] {
-        match open(path) {
-            // A kernel without keyrings.
-            Err(sys::ENOENT) => {}
-            file => sys::attach(&sys::clone_tree(&open(b"/dev/null\0")?)?, &file?)?,
-        }
+    let mask = |path: &'static [u8]| match open(path) {
+        // Not in this kernel.
+        Err(sys::ENOENT) => Ok(()),
+        file => sys::attach(&sys::clone_tree(&open(b"/dev/null\0")?)?, &file?),
+    };
+    KEYS.iter().try_for_each(|path| mask(path))?;
+    if plan.has(wire::READ_ONLY_PROC) {
+        KERNEL.iter().try_for_each(|path| mask(path))?;
     }
     Ok(())
 }
+
+/// They describe the keys of all processes of the user, whatever namespace they are in.
+const KEYS: [&[u8]; 2] = [b"/proc/keys\0", b"/proc/key-users\0"];
+/// Readable by user id 0 alone: what they tell of the kernel's memory helps to attack it.
+const KERNEL: [&[u8]; 6] = [
+    b"/proc/kpageflags\0",
+    b"/proc/kpagecount\0",
+    b"/proc/kpagecgroup\0",
+    b"/proc/slabinfo\0",
+    b"/proc/vmallocinfo\0",
+    b"/proc/timer_list\0",
+];
 
 /// The executor's rules plus one for this spawn's own `/proc`, which is a filesystem of its own.
 fn build_ruleset<'a>(plan: &Plan<'a>) -> Outcome<'a, Option<Fd>> {
@@ -163,7 +176,8 @@ fn become_command<'a>(plan: &Plan<'a>, command: &Fd, ruleset: Option<Fd>) -> Out
     const RLIMIT_CORE: usize = 4;
     plan.check(Step::Session)?;
     sys::setsid().at(Step::Session)?;
-    sys::set_limit(RLIMIT_CORE, 0).at(Step::Session)?;
+    // Not 0: only 1 also keeps a crash from starting the host's core dump handler, which runs as root (core(5)).
+    sys::set_limit(RLIMIT_CORE, 1).at(Step::Session)?;
     sys::drop_capabilities().at(Step::Session)?;
     plan.check(Step::Landlock)?;
     if let Some(ruleset) = ruleset {
