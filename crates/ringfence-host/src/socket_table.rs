@@ -9,8 +9,10 @@ use super::Bound;
 pub(super) fn parse(table: &[u8]) -> Bound {
     let mut names = names(table);
     names.sort_unstable();
-    names.dedup();
-    let (absolute, relative): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| name.starts_with(b"/"));
+    let (mut absolute, relative): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| name.starts_with(b"/"));
+    // Two relative ones with the same name are two sockets.
+    absolute.dedup();
     let paths = |names: Vec<&[u8]>| {
         names
             .into_iter()

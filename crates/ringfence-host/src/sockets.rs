@@ -8,11 +8,11 @@ use std::path::PathBuf;
 pub struct Bound {
     /// Bound by an absolute path.
     pub absolute: Vec<PathBuf>,
-    /// Bound by a path relative to a directory that nobody recorded.
+    /// Bound by a path relative to a directory that nobody recorded; the same name twice when two sockets have it.
     pub relative: Vec<PathBuf>,
 }
 
-/// Lists the Unix sockets of this network namespace that were bound to a path, sorted, each once.
+/// Lists the Unix sockets of this network namespace that were bound to a path, sorted; absolute paths once each.
 ///
 /// One read of `/proc/net/unix`; see proc_net(5) and unix(7). Names are as the binding process wrote them, in
 /// *its* view of the file system: there may be nothing or something else at such a path today. Not listed:

@@ -128,7 +128,7 @@ impl Answers<'_> {
                        are reachable (Landlock ABI 9, Linux 7.1, closes them)"
                 .to_owned();
         if !self.sockets_complete {
-            why.push_str("; some sockets were bound by a relative path and not all places could be searched");
+            why.push_str("; some sockets are not where their names lead, and not all places could be searched for them");
         }
         Discharge::Unenforced { why }
     }

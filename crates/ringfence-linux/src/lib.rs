@@ -10,6 +10,7 @@
 
 mod discharge;
 mod filter;
+mod kernel_mounts;
 mod policy;
 mod probe;
 mod process;

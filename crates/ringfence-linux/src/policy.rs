@@ -21,6 +21,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use crate::discharge;
 use crate::filter::{self, Architecture};
+use crate::kernel_mounts;
 use crate::process::Process;
 use crate::rights::Landlock;
 use crate::seen::Seen;
@@ -74,8 +75,20 @@ impl LinuxPolicy {
             base,
             private_bytes,
         } = request;
+        let mounts = kernel_mounts::list();
+        if let Some((path, kind)) = kernel_mounts::written(&policy.tree, &mounts) {
+            return Err(Unavailable::Path {
+                path,
+                why: format!("it lies in {kind}, which commands never write"),
+            });
+        }
         let privileged = rustix::process::geteuid().is_root();
-        let more = surroundings::rules(&policy.tree, &facts.devices, privileged);
+        let mut more = surroundings::rules(&policy.tree, &facts.devices, privileged);
+        more.extend(
+            kernel_mounts::rules(&policy.tree, &mounts)
+                .into_iter()
+                .filter(surroundings::is_elsewhere),
+        );
         policy.tree = policy.tree.with(more).map_err(|error| Unavailable::Path {
             path: policy.workspace.clone(),
             why: error.to_string(),

@@ -2,19 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use ringfence_host::sockets;
-use ringfence_policy::{Axis, RegionTree, Source};
+use ringfence_host::{Host, sockets};
+use ringfence_policy::{Axis, Kind, RegionTree, Resolve, Source};
 
 /// Files looked at when a socket was bound by a relative path and must be searched for.
 const SEARCH_LIMIT: usize = 50_000;
 
 /// The sockets in trees of the host that the policy shows.
+///
+/// The kernel lists names as they were bound: perhaps relative to a directory nobody recorded, through a link, or
+/// since renamed. A name that leads to a socket counts where it leads; for the others the shown trees are searched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sockets {
-    /// Bound by an absolute path.
-    absolute: Vec<PathBuf>,
-    /// Bound by a relative path, as written: where it leads is not recorded anywhere.
-    relative: Vec<PathBuf>,
+    /// Canonical paths of sockets found by their names.
+    located: Vec<PathBuf>,
+    /// Names that may belong to sockets in the shown trees and lead to none.
+    unlocated: Vec<PathBuf>,
     /// What a search found for those.
     searched: Vec<PathBuf>,
     /// Whether the search looked at everything.
@@ -22,8 +25,8 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Looks at the host. Searching is expensive, so it is done only when other sockets were bound by a relative
-    /// path than before.
+    /// Looks at the host. Searching is expensive, so it is done only when there are other unlocated names than
+    /// before.
     pub(crate) fn look(tree: &RegionTree, before: &Self) -> Self {
         let Ok(bound) = sockets::bound() else {
             return Self {
@@ -31,34 +34,57 @@ impl Sockets {
                 ..before.clone()
             };
         };
-        let absolute = bound
-            .absolute
-            .into_iter()
-            .filter(|path| is_shown(tree, path))
-            .collect();
-        let (searched, complete) = match bound.relative.as_slice() {
+        let (mut located, mut unlocated) = (Vec::new(), bound.relative);
+        for name in bound.absolute {
+            // A name whose directory is gone, or closed to this user, leads the command nowhere either.
+            let Some(place) = canonical(&name).filter(|place| is_shown(tree, place)) else {
+                continue;
+            };
+            let list = if is_socket(&place) {
+                &mut located
+            } else {
+                &mut unlocated
+            };
+            list.push(place);
+        }
+        located.sort();
+        located.dedup();
+        let (searched, complete) = match unlocated.as_slice() {
             [] => (Vec::new(), true),
-            relative if relative == before.relative => (before.searched.clone(), before.complete),
+            names if names == before.unlocated => (before.searched.clone(), before.complete),
             _ => {
                 let search = sockets::search(&roots(tree), SEARCH_LIMIT);
                 (search.found, search.complete)
             }
         };
         Self {
-            absolute,
-            relative: bound.relative,
+            located,
+            unlocated,
             searched,
             complete,
         }
     }
 
-    /// Where they are.
+    /// Where they are; each is a socket.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        let mut paths = [self.absolute.as_slice(), &self.searched].concat();
+        let searched = self.searched.iter().filter(|path| is_socket(path));
+        let mut paths: Vec<PathBuf> = self.located.iter().chain(searched).cloned().collect();
         paths.sort();
         paths.dedup();
         paths
     }
+}
+
+/// The name's place: its directory's canonical path, and its last component as it is.
+fn canonical(name: &Path) -> Option<PathBuf> {
+    let directory = Host.resolve(name.parent()?).ok()?;
+    (directory.kind == Kind::Directory).then(|| Some(directory.path.join(name.file_name()?)))?
+}
+
+fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.file_type().is_socket())
 }
 
 /// Whether a path leads to the host's object there, and not into a private filesystem.

@@ -70,3 +70,8 @@ pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bo
     );
     rules
 }
+
+/// Whether a rule is about none of the places that have rules of their own here.
+pub(crate) fn is_elsewhere(rule: &Rule) -> bool {
+    ![DEV, PROC].iter().any(|own| rule.path.starts_with(own))
+}

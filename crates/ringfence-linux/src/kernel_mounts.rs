@@ -1,0 +1,181 @@
+//! Filesystems that are interfaces of the kernel, wherever they are mounted.
+//!
+//! A caller with user id 0 owns their files: writing there changes the host, whatever directory they lie below. An
+//! image tree with its own `/proc` and `/sys` is the usual way for one to lie in a workspace.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::{Access, Axes, RegionTree, Rule, Source, Verdict};
+
+/// Types, as mountinfo names them.
+const KERNEL: [&str; 15] = [
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "bpf",
+    "efivarfs",
+    "configfs",
+    "pstore",
+    "binfmt_misc",
+    "selinuxfs",
+    "devtmpfs",
+    "devpts",
+];
+/// The one that also shows processes.
+const PROC: &str = "proc";
+
+/// A mount of this process's namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mount {
+    path: PathBuf,
+    kind: String,
+}
+
+/// The mounts of this process's namespace; see proc_pid_mountinfo(5).
+pub(crate) fn list() -> Vec<Mount> {
+    std::fs::read("/proc/self/mountinfo")
+        .map(|text| parse(&text))
+        .unwrap_or_default()
+}
+
+fn parse(text: &[u8]) -> Vec<Mount> {
+    text.split(|byte| *byte == b'\n').filter_map(mount).collect()
+}
+
+/// `ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [OPTIONAL]… - TYPE SOURCE OPTIONS`
+fn mount(line: &[u8]) -> Option<Mount> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let path = unescape(fields.nth(4)?);
+    let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+    Some(Mount {
+        path: PathBuf::from(OsString::from_vec(path)),
+        kind: String::from_utf8_lossy(kind).into_owned(),
+    })
+}
+
+/// Blank, tab, newline and backslash are written as `\` and three octal digits.
+fn unescape(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, more)) = rest.split_first() {
+        let digits = more.get(..3).filter(|_| *first == b'\\');
+        let octal = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        bytes.push(octal.unwrap_or(*first));
+        rest = if octal.is_some() { &more[3..] } else { more };
+    }
+    bytes
+}
+
+/// Rules that close the kernel's filesystems below what the policy shows: nobody writes them, and another procfs is
+/// not seen at all.
+pub(crate) fn rules(tree: &RegionTree, mounts: &[Mount]) -> Vec<Rule> {
+    let kernel = mounts
+        .iter()
+        .filter(|mount| KERNEL.contains(&mount.kind.as_str()));
+    let shown = kernel.filter(|mount| tree.verdict(&mount.path).allows_any());
+    shown
+        .map(|mount| {
+            let axes = match mount.kind.as_str() {
+                PROC => Verdict::DENY.into(),
+                _ => Axes {
+                    write: Some(Access::Deny),
+                    ..Axes::default()
+                },
+            };
+            Rule::tree(&mount.path, axes, Source::System)
+        })
+        .collect()
+}
+
+/// A place that the policy makes writable although it lies in one of the kernel's filesystems, and which.
+pub(crate) fn written(tree: &RegionTree, mounts: &[Mount]) -> Option<(PathBuf, String)> {
+    let named = |rule: &&Rule| matches!(rule.source, Source::Host | Source::Workspace | Source::Root(_));
+    let mut regions = tree
+        .regions()
+        .filter(|region| region.rules.iter().any(|rule| named(&rule)));
+    regions.find_map(|region| {
+        let writable = region.subtree.write == Access::Allow || region.object.write == Access::Allow;
+        let kind = innermost(mounts, region.path).filter(|kind| writable && KERNEL.contains(kind))?;
+        Some((region.path.to_owned(), kind.to_owned()))
+    })
+}
+
+fn innermost<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a str> {
+    // Of two mounts at one place the later one is on top.
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.path));
+    above
+        .max_by_key(|mount| mount.path.as_os_str().len())
+        .map(|mount| mount.kind.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/vda rw\n\
+        22 21 0:5 / /proc rw - proc proc rw\n\
+        23 21 0:6 / /w/image\\040one/sys rw master:2 propagate_from:1 - sysfs sys rw\n\
+        24 21 0:7 / /w/proc rw - proc p rw\nnonsense\n";
+
+    fn tree(rules: &[(&str, Verdict)]) -> RegionTree {
+        let rules = rules
+            .iter()
+            .map(|(path, verdict)| Rule::tree(*path, *verdict, Source::Root(0)));
+        RegionTree::new(rules.collect()).unwrap()
+    }
+
+    #[test]
+    fn mounts_are_read_with_their_odd_names() {
+        let mounts = parse(TABLE);
+        let seen: Vec<_> = mounts
+            .iter()
+            .map(|mount| (mount.path.to_str().unwrap(), mount.kind.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("/", "ext4"),
+                ("/proc", "proc"),
+                ("/w/image one/sys", "sysfs"),
+                ("/w/proc", "proc")
+            ]
+        );
+        assert_eq!(unescape(b"a\\134b\\0"), b"a\\b\\0");
+    }
+
+    #[test]
+    fn what_the_kernel_shows_below_a_root_is_closed() {
+        let workspace = tree(&[("/w", Verdict::READ_WRITE)]);
+        let closed = workspace.with(rules(&workspace, &parse(TABLE))).unwrap();
+        assert_eq!(
+            closed.verdict(Path::new("/w/image one/sys/x")),
+            Verdict::READ_ONLY
+        );
+        assert_eq!(closed.verdict(Path::new("/w/proc/sys")), Verdict::DENY);
+        assert_eq!(closed.verdict(Path::new("/w/other")), Verdict::READ_WRITE);
+    }
+
+    #[test]
+    fn a_root_inside_one_is_found() {
+        let mounts = parse(TABLE);
+        assert_eq!(written(&tree(&[("/w", Verdict::READ_WRITE)]), &mounts), None);
+        assert_eq!(
+            written(&tree(&[("/w/image one/sys/kernel", Verdict::READ_ONLY)]), &mounts),
+            None
+        );
+        let found = written(
+            &tree(&[("/w/image one/sys/kernel", Verdict::READ_WRITE)]),
+            &mounts,
+        );
+        assert_eq!(
+            found,
+            Some(("/w/image one/sys/kernel".into(), "sysfs".to_owned()))
+        );
+    }
+}
