@@ -10,30 +10,40 @@ use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
-/// The file of `--json-report`, opened before anything runs so that a wrong path costs nothing.
+/// The file of `--json-report`, looked at before anything runs so that a wrong path costs nothing.
 ///
-/// It may lie where the command can write. So a regular file is written under another name when the command is
-/// over, and put in place by renaming: whatever the command did to the name does not matter.
+/// It may lie where the command can write. So nothing is opened by its name before the command is over, and then the
+/// report is written under another name and put in place by renaming: whatever the command made of the name, a link
+/// or a pipe, is replaced and never followed. Only what lies in `/dev` is written to as it is.
 #[derive(Debug)]
 pub(crate) struct JsonReport {
-    file: File,
     path: PathBuf,
 }
 
 impl JsonReport {
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        match File::create(path) {
-            Ok(file) => Ok(Self {
-                file,
-                path: path.to_owned(),
-            }),
+        let report = Self {
+            path: path.to_owned(),
+        };
+        let probe = if report.is_device() {
+            File::options().write(true).open(path)
+        } else {
+            report.aside()
+        };
+        match probe {
+            Ok(_) if path.is_dir() => Err(Failure::new(format!(
+                "--json-report {}: is a directory",
+                path.display()
+            ))
+            .hint("give a file you can write")),
+            Ok(_) => Ok(report),
             Err(error) => Err(failure(path, &error).hint("give a file you can write")),
         }
     }
 
     /// Writes the report; without a result for a run that was only planned.
     pub(crate) fn write(
-        mut self,
+        &self,
         executor: &Executor,
         result: Option<&Result<Outcome, RunError>>,
     ) -> Result<(), Failure> {
@@ -45,13 +55,48 @@ impl JsonReport {
             "obligations": report.entries(),
             "result": result.map(self::result),
         });
-        let written = if self.file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-            let aside = self.path.with_extension(format!("{}.tmp", std::process::id()));
-            std::fs::write(&aside, format!("{text:#}\n")).and_then(|()| std::fs::rename(&aside, &self.path))
-        } else {
-            writeln!(self.file, "{text:#}")
-        };
-        written.map_err(|error| failure(&self.path, &error))
+        self.put(&format!("{text:#}\n"))
+            .map_err(|error| failure(&self.path, &error))
+    }
+
+    fn put(&self, text: &str) -> std::io::Result<()> {
+        if self.is_device() {
+            return File::options()
+                .write(true)
+                .open(&self.path)?
+                .write_all(text.as_bytes());
+        }
+        self.aside()?.write_all(text.as_bytes())?;
+        std::fs::rename(self.aside_path(), &self.path)
+    }
+
+    /// A new file beside the report's place; what had its name before is gone.
+    fn aside(&self) -> std::io::Result<File> {
+        let path = self.aside_path();
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        File::options().write(true).create_new(true).open(path)
+    }
+
+    fn aside_path(&self) -> PathBuf {
+        let mut name = self.path.clone().into_os_string();
+        name.push(format!(".{}.tmp", std::process::id()));
+        name.into()
+    }
+
+    fn is_device(&self) -> bool {
+        self.path.starts_with("/dev")
+    }
+}
+
+impl Drop for JsonReport {
+    fn drop(&mut self) {
+        if !self.is_device() {
+            // After a report was put in place there is none.
+            let _ = std::fs::remove_file(self.aside_path());
+        }
     }
 }
 

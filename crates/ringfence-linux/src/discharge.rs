@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
-    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report,
+    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report, Source,
 };
 
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
@@ -151,9 +151,12 @@ impl Answers<'_> {
         let tree = &self.policy.tree;
         let writable = |path: &Path| tree.decide(path, Axis::Write).access == Access::Allow;
         let protected = tree.regions().filter(|region| {
-            !writable(region.path)
-                && region.path.parent().is_some_and(writable)
-                && region.kind != Kind::Absent
+            let named = region
+                .rules
+                .iter()
+                .any(|rule| !matches!(rule.source, Source::System | Source::Owned));
+            let inside = !writable(region.path) && region.path.parent().is_some_and(writable);
+            named && inside && region.kind != Kind::Absent
         });
         let linked: Vec<(&Path, Names)> = protected
             .map(|region| {
