@@ -45,7 +45,7 @@ fn run_in(
     plan: &Plan,
     options: &Run,
     json: Option<JsonReport>,
-    signals: Signals,
+    mut signals: Signals,
 ) -> Result<ExitCode, Failure> {
     let executor = set.executor(KEY)?;
     if options.verbose {
@@ -72,6 +72,10 @@ fn run_in(
         .stderr(Stdio::Inherit);
     if let Some(timeout) = options.timeout {
         command = command.timeout(timeout);
+    }
+    // Whoever asked for the end before there was a command meant this program.
+    if let Some(signal) = signals.arrived() {
+        return Ok(ExitCode::from(status::of_signal(signal)));
     }
     let result = command.spawn().and_then(|process| signals.wait(&process));
     let written = json.map(|json| json.write(&executor, Some(&result))).transpose();

@@ -22,7 +22,12 @@ impl Signals {
         signals.map(Self).map_err(failed)
     }
 
-    /// Waits for the end of the command and passes on every signal, also those that came before it started.
+    /// The first signal that has come already, if any has.
+    pub(crate) fn arrived(&mut self) -> Option<i32> {
+        self.0.pending().next()
+    }
+
+    /// Waits for the end of the command and passes on every signal that comes meanwhile.
     pub(crate) fn wait(mut self, process: &Process) -> Result<Outcome, RunError> {
         let listening = self.0.handle();
         std::thread::scope(|scope| {
@@ -68,6 +73,10 @@ pub(crate) struct Signals;
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
         Ok(Self)
+    }
+
+    pub(crate) fn arrived(&mut self) -> Option<i32> {
+        None
     }
 
     pub(crate) fn wait(self, process: &Process) -> Result<Outcome, RunError> {

@@ -19,11 +19,16 @@ const ENOTDIR: i32 = 20;
 pub(crate) fn of_ending(ending: Ending) -> u8 {
     match ending {
         Ending::Exited(code) => low_byte(code),
-        Ending::Signaled { signal, .. } => low_byte(SIGNAL_BASE + signal),
+        Ending::Signaled { signal, .. } => of_signal(signal),
         Ending::TimedOut => TIMED_OUT,
         Ending::Cancelled => CANCELLED,
         Ending::LimitExceeded(_) | Ending::OwnerClosed | _ => KILLED,
     }
+}
+
+/// The status of what a signal ended.
+pub(crate) fn of_signal(signal: i32) -> u8 {
+    low_byte(SIGNAL_BASE + signal)
 }
 
 /// The status for a command that was not.

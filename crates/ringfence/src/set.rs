@@ -73,13 +73,24 @@ impl ExecutorSet {
 
     /// The executor of a key: built the first time, the same one every time after.
     ///
-    /// Keys are compared byte by byte and never trimmed. Dropping the future builds nothing further.
+    /// Keys are compared byte by byte and never trimmed. Building takes milliseconds and happens on a thread of its
+    /// own; dropping the future does not stop it.
     ///
     /// # Errors
     /// [`ExecutorError`], in the order of SET-12; a failed build is not remembered (SET-15).
-    #[expect(clippy::unused_async, reason = "upstream routes will be waited for here")]
     pub async fn executor(&self, key: &str) -> Result<Executor, ExecutorError> {
-        self.owner.shared.executor(key)
+        let shared = &self.owner.shared;
+        if let Some(executor) = shared.built(key)? {
+            return Ok(executor);
+        }
+        let built = Completion::default();
+        let (building, owned, done) = (Arc::clone(shared), key.to_owned(), built.clone());
+        let thread = std::thread::Builder::new().name("ringfence-executor".to_owned());
+        match thread.spawn(move || done.complete(building.executor(&owned))) {
+            Ok(_) => built.await,
+            // Without a thread it is built in place.
+            Err(_) => shared.executor(key),
+        }
     }
 
     /// The profile of every executor.
@@ -167,6 +178,17 @@ impl Shared {
             }
             return result;
         }
+    }
+
+    /// The executor of a key if it is there already.
+    fn built(&self, key: &str) -> Result<Option<Executor>, ExecutorError> {
+        check_key(key)?;
+        if self.lifecycle.is_closing() {
+            return Err(ExecutorError::SetClosed);
+        }
+        let slot = self.lock_executors().get(key).cloned();
+        // One in the making is waited for elsewhere.
+        Ok(slot.and_then(|slot| slot.try_lock().ok().and_then(|built| built.clone())))
     }
 
     fn lock_executors(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
