@@ -53,20 +53,21 @@ impl Process {
     }
 
     fn advance(&self, progress: &mut Progress) -> Option<Event> {
-        if *progress == Progress::Starting
-            && let Some(event) = self.start_event()
-        {
-            *progress = if event == Event::Started {
-                Progress::Running
-            } else {
-                Progress::Over
-            };
-            return Some(event);
+        match *progress {
+            // Whatever happens, the command's socket closes before its end is reported, so what it has to say about
+            // the start comes first: an end is never looked at before.
+            Progress::Starting => {
+                let event = self.start_event()?;
+                *progress = if event == Event::Started {
+                    Progress::Running
+                } else {
+                    Progress::Over
+                };
+                Some(event)
+            }
+            Progress::Running | Progress::Dying => self.end_event(progress),
+            Progress::Over => None,
         }
-        if *progress == Progress::Over {
-            return None;
-        }
-        self.end_event(progress)
     }
 
     /// The command is over: the zygote can prepare for the next one.
