@@ -93,7 +93,7 @@ impl LinuxPolicy {
             path: policy.workspace.clone(),
             why: error.to_string(),
         })?;
-        let sockets = Sockets::look(&policy.tree, &Sockets::default());
+        let sockets = Sockets::first(&policy.tree);
         let facts = facts.clone();
         let blank = State {
             plan: Plan::default(),

@@ -8,6 +8,10 @@ use ringfence_policy::{Axis, Kind, RegionTree, Resolve, Source};
 /// Files looked at when a socket was bound by a relative path and must be searched for.
 const SEARCH_LIMIT: usize = 50_000;
 
+/// Files looked at when a policy is compiled, nearest to the roots first: sockets bound in another network namespace
+/// are in no list.
+const NEARBY_LIMIT: usize = 2_000;
+
 /// The sockets in trees of the host that the policy shows.
 ///
 /// The kernel lists names as they were bound: perhaps relative to a directory nobody recorded, through a link, or
@@ -20,11 +24,26 @@ pub(crate) struct Sockets {
     unlocated: Vec<PathBuf>,
     /// What a search found for those.
     searched: Vec<PathBuf>,
+    /// What was found near the roots when the policy was compiled.
+    nearby: Vec<PathBuf>,
     /// Whether the search looked at everything.
     pub(crate) complete: bool,
 }
 
 impl Sockets {
+    /// The first look, which also searches near the roots.
+    pub(crate) fn first(tree: &RegionTree) -> Self {
+        let near = |source: &Source| matches!(source, Source::Workspace | Source::Root(_));
+        let nearby = sockets::search(&roots(tree, near), NEARBY_LIMIT).found;
+        Self::look(
+            tree,
+            &Self {
+                nearby,
+                ..Self::default()
+            },
+        )
+    }
+
     /// Looks at the host. Searching is expensive, so it is done only when there are other unlocated names than
     /// before.
     pub(crate) fn look(tree: &RegionTree, before: &Self) -> Self {
@@ -53,7 +72,7 @@ impl Sockets {
             [] => (Vec::new(), true),
             names if names == before.unlocated => (before.searched.clone(), before.complete),
             _ => {
-                let search = sockets::search(&roots(tree), SEARCH_LIMIT);
+                let search = sockets::search(&roots(tree, holds_host_files), SEARCH_LIMIT);
                 (search.found, search.complete)
             }
         };
@@ -61,13 +80,18 @@ impl Sockets {
             located,
             unlocated,
             searched,
+            nearby: before.nearby.clone(),
             complete,
         }
     }
 
-    /// Where they are; each is a socket.
+    /// Where they are. A file that nobody answers at any more is not among them: a command may want to remove it.
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        let searched = self.searched.iter().filter(|path| is_socket(path));
+        let searched = self
+            .searched
+            .iter()
+            .chain(&self.nearby)
+            .filter(|path| is_answered(path));
         let mut paths: Vec<PathBuf> = self.located.iter().chain(searched).cloned().collect();
         paths.sort();
         paths.dedup();
@@ -79,6 +103,24 @@ impl Sockets {
 fn canonical(name: &Path) -> Option<PathBuf> {
     let directory = Host.resolve(name.parent()?).ok()?;
     (directory.kind == Kind::Directory).then(|| Some(directory.path.join(name.file_name()?)))?
+}
+
+/// Whether somebody holds the socket at a path. Asked with a kind of socket hardly anybody uses, so that a holder of
+/// another kind does not notice: the kernel answers by the kind before it queues anything (unix(7)).
+fn is_answered(path: &Path) -> bool {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
+    if !is_socket(path) {
+        return false;
+    }
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (Ok(address), Ok(asking)) = (
+        SocketAddrUnix::new(path),
+        socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None),
+    ) else {
+        // A name too long to ask by, or no descriptor to ask with: then it is better hidden.
+        return true;
+    };
+    connect(&asking, &address) != Err(rustix::io::Errno::CONNREFUSED)
 }
 
 fn is_socket(path: &Path) -> bool {
@@ -103,10 +145,10 @@ fn holds_host_files(source: &Source) -> bool {
     matches!(source, Source::Host | Source::Workspace | Source::Root(_))
 }
 
-fn roots(tree: &RegionTree) -> Vec<PathBuf> {
-    let shown = tree.regions().filter(|region| {
-        region.subtree.allows_any() && region.rules.iter().any(|rule| holds_host_files(&rule.source))
-    });
+fn roots(tree: &RegionTree, wanted: impl Fn(&Source) -> bool) -> Vec<PathBuf> {
+    let shown = tree
+        .regions()
+        .filter(|region| region.subtree.allows_any() && region.rules.iter().any(|rule| wanted(&rule.source)));
     shown.map(|region| region.path.to_owned()).collect()
 }
 
@@ -114,6 +156,27 @@ fn roots(tree: &RegionTree) -> Vec<PathBuf> {
 mod tests {
     use super::*;
     use ringfence_policy::{Rule, Verdict};
+
+    #[test]
+    fn a_socket_that_is_in_no_list_is_found_near_the_roots() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().canonicalize().unwrap().join("a/b.sock");
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let root = path.parent().unwrap().parent().unwrap();
+        let tree = RegionTree::new(vec![Rule::tree(root, Verdict::READ_WRITE, Source::Workspace)]).unwrap();
+        // As if it had been bound in another network namespace.
+        let first = Sockets {
+            located: Vec::new(),
+            ..Sockets::first(&tree)
+        };
+        assert_eq!(first.paths(), std::slice::from_ref(&path));
+        assert!(listener.accept().is_err(), "asking was noticed");
+        // Closed again, the file stays, and nobody answers: a command may remove it.
+        drop(listener);
+        assert!(path.exists() && first.paths().is_empty());
+    }
 
     #[test]
     fn only_trees_of_the_host_count() {
@@ -128,6 +191,9 @@ mod tests {
         let shown = |path: &str| is_shown(&tree, Path::new(path));
         assert!(shown("/var/lib/s") && shown("/tmp/w/s"));
         assert!(!shown("/tmp/s") && !shown("/tmp/w/no/s") && !shown("/tmp/home/s"));
-        assert_eq!(roots(&tree), [PathBuf::from("/"), PathBuf::from("/tmp/w")]);
+        assert_eq!(
+            roots(&tree, holds_host_files),
+            [PathBuf::from("/"), PathBuf::from("/tmp/w")]
+        );
     }
 }
