@@ -124,8 +124,8 @@ impl Answers<'_> {
             return Discharge::enforced([Mechanism::MountView, landlock]);
         }
         let mut why =
-            "sockets that host processes make in visible directories after the command has started \
-                       are reachable (Landlock ABI 9, Linux 7.1, closes them)"
+            "sockets in visible directories that host processes make after the command has started, or \
+                       made in another network namespace, are reachable (Landlock ABI 9, Linux 7.1, closes them)"
                 .to_owned();
         if !self.sockets_complete {
             why.push_str("; some sockets are not where their names lead, and not all places could be searched for them");

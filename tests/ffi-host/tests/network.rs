@@ -166,6 +166,24 @@ fn pathname_sockets(network: Access) {
     assert!(received.try_recv().is_err(), "a datagram from inside arrived");
     // What is no socket is as it was.
     assert_eq!(fence.attack("append {w}/file"), Attempt::Done(String::new()));
+    // What masks can't close is said, and the guarantee is not claimed.
+    let report = fence.executor.report();
+    let mut entries = report.entries().iter();
+    let entry = entries.find(|entry| entry.obligation.clause == Clause::HostSockets);
+    match &entry.unwrap().discharge {
+        Discharge::Enforced { mechanism } => assert!(
+            mechanism
+                .iter()
+                .any(|one| matches!(one, Mechanism::Landlock { abi: 9.. })),
+            "{mechanism:?}"
+        ),
+        Discharge::Unenforced { why } => {
+            assert!(why.contains("another network namespace"), "{why}");
+            let guarantees = report.guarantees();
+            assert!(!guarantees.contains(ringfence::Guarantees::PROCESS_BOUNDARY));
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
