@@ -95,7 +95,7 @@ fn nowhere() -> Result<Vec<u8>, SetupFailed> {
 }
 
 /// Every kind of mount and every layer a real policy uses, on almost nothing.
-fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
+pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
     let path = |text: &str| text.as_bytes().to_vec();
     let directory = |at: &str| Operation {
         mode: 0o755,

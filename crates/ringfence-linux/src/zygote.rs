@@ -356,3 +356,7 @@ fn failed_io(step: Step, error: &io::Error) -> SetupFailed {
 fn protocol() -> SetupFailed {
     failed(Step::Start, Errno::PROTO)
 }
+
+#[cfg(test)]
+#[path = "zygote_tests.rs"]
+mod tests;

@@ -17,6 +17,8 @@ pub(crate) fn make<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, 
     let flags = sys::CLONE_NEWNS | sys::CLONE_NEWPID | sys::CLONE_PIDFD;
     match sys::fork(flags | sys::SIGCHLD as usize).at(Step::Spare)? {
         Forked::Parent(_, pidfd) => {
+            // Before the host can hear from the spare: to it, a closed command socket means that the program runs.
+            drop((command, reports));
             let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Spare)?;
             let fds = [command_host.raw(), reports_host.raw(), pidfd.raw()];
             sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &fds)

@@ -1,0 +1,42 @@
+use std::collections::HashSet;
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use super::Zygote;
+use crate::probe;
+
+/// The host takes the closing of the command's socket for the start of the program, so a copy left in the zygote
+/// would keep the end of a quick command from being seen.
+#[test]
+fn the_zygote_holds_no_end_of_a_spare_that_the_host_has() {
+    let zygote = Zygote::start(&probe::plan(&probe::look()).unwrap()).unwrap();
+    let pid = process_id(&zygote.pidfd);
+    for _ in 0..50 {
+        let spare = zygote.take_spare().unwrap();
+        let of_host: HashSet<PathBuf> = [&spare.command, &spare.reports].map(socket).into();
+        let held = sockets(&Path::new("/proc").join(&pid).join("fd"));
+        let others: Vec<_> = held.difference(&of_host).collect();
+        assert!(others.len() <= 1, "besides the control socket: {others:?}");
+    }
+    zygote.end();
+}
+
+fn process_id(pidfd: &OwnedFd) -> String {
+    let information = fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd())).unwrap();
+    let line = information.lines().find_map(|line| line.strip_prefix("Pid:"));
+    line.unwrap().trim().to_owned()
+}
+
+fn socket(fd: &OwnedFd) -> PathBuf {
+    fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap()
+}
+
+/// One that is closed while this looks is none.
+fn sockets(directory: &Path) -> HashSet<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap();
+    let targets = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    targets
+        .filter(|target| target.to_string_lossy().starts_with("socket:"))
+        .collect()
+}
