@@ -61,7 +61,7 @@ impl Backend for Direct {
             report: Arc::new(Report::direct(Discharge::enforced([
                 Mechanism::EnvironmentAllowlist,
             ]))),
-            tree: request.policy.tree,
+            tree: Arc::new(request.policy.tree),
         }))
     }
 }
@@ -69,7 +69,7 @@ impl Backend for Direct {
 #[derive(Debug)]
 struct DirectPolicy {
     report: Arc<Report>,
-    tree: RegionTree,
+    tree: Arc<RegionTree>,
 }
 
 impl CompiledPolicy for DirectPolicy {
@@ -77,8 +77,8 @@ impl CompiledPolicy for DirectPolicy {
         Arc::clone(&self.report)
     }
 
-    fn tree(&self) -> &RegionTree {
-        &self.tree
+    fn tree(&self) -> Arc<RegionTree> {
+        Arc::clone(&self.tree)
     }
 
     fn warm_up(&self) -> Result<(), LaunchError> {

@@ -61,6 +61,9 @@ impl Unavailable {
     pub fn hint(&self) -> String {
         match self {
             Self::NoBackend { advice, .. } | Self::Probe { advice, .. } => advice.clone(),
+            Self::Guarantees { missing, entries } if entries.is_empty() => {
+                format!("nothing in this profile brings {missing} about here; leave it out of `require`")
+            }
             Self::Guarantees { entries, .. } => entries
                 .iter()
                 .map(|entry| format!("{}: {}", entry.obligation, entry.discharge))

@@ -17,7 +17,7 @@ use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ringfence_policy::{Policy, RegionTree, Report};
+use ringfence_policy::{Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
 pub use error::{LaunchError, SetupFailed, SignalError, Unavailable};
@@ -83,10 +83,39 @@ pub enum FactState {
 pub struct CompileRequest {
     /// The regions and boundaries to enforce.
     pub policy: Policy,
+    /// Where guards hold besides, as far as that has to be looked for.
+    pub guarded: Arc<dyn Guarded>,
     /// An existing directory owned by the set, mode 0700, that the backend may use for the life of the policy.
     pub base: PathBuf,
+    /// Where the backend may keep a file about what it makes outside of `base`, for whoever cleans up after a crash.
+    pub journal: PathBuf,
     /// Size of each private memory filesystem, in bytes.
     pub private_bytes: u64,
+}
+
+/// Looks for what guards are about.
+pub trait Guarded: Debug + Send + Sync {
+    /// The rules for what is there now, to be added to those of the policy. As long as nothing has changed, every
+    /// answer is the same allocation.
+    fn rules(&self) -> Arc<[Rule]>;
+
+    /// Whether everything could be looked at.
+    fn is_complete(&self) -> bool;
+}
+
+/// Guards that need no looking: there is nothing besides the rules of the policy.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unguarded;
+
+impl Guarded for Unguarded {
+    fn rules(&self) -> Arc<[Rule]> {
+        static NONE: std::sync::OnceLock<Arc<[Rule]>> = std::sync::OnceLock::new();
+        Arc::clone(NONE.get_or_init(|| Arc::from([])))
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
 }
 
 /// A policy ready to launch commands; dropping it releases everything it holds.
@@ -94,8 +123,9 @@ pub trait CompiledPolicy: Debug + Send + Sync {
     /// Which obligations are discharged, and how, as far as the host was last seen.
     fn report(&self) -> Arc<Report>;
 
-    /// The regions as they are enforced: the policy's and what the backend added around them.
-    fn tree(&self) -> &RegionTree;
+    /// The regions as they are enforced, as far as the host was last seen: the policy's, what guards are about, and
+    /// what the backend added around them.
+    fn tree(&self) -> Arc<RegionTree>;
 
     /// Does now what the first launch would have to do.
     ///

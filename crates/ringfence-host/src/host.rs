@@ -1,6 +1,6 @@
 //! The resolver of this host.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Resolve, ResolveError, Resolved};
 
@@ -30,6 +30,12 @@ impl Resolve for Host {
             return Err(ResolveError::Relative { path: path.into() });
         }
         resolve(path)
+    }
+
+    /// The home directory in the user database; see [`ProfileConfig::homes`](ringfence_policy::ProfileConfig::homes)
+    /// for others.
+    fn homes(&self) -> Vec<PathBuf> {
+        crate::homes::of_this_user().into_iter().collect()
     }
 }
 

@@ -4,6 +4,8 @@
 //! * [`runtime`] finds what programs need to start and the toolchains that `PATH` really uses.
 //! * [`sockets`] finds Unix sockets that have a path.
 //! * [`links`] finds files with several hard links, and their names.
+//! * `placeholder` (on Linux) occupies absent names; it is the only part that changes anything.
+//! * [`guarded`] finds what patterns match, and repositories, again and again at little cost.
 //!
 //! # What it does not do
 //! * It decides nothing: every answer is a fact for the policy to judge.
@@ -16,9 +18,13 @@
 //! have no identity.
 #![forbid(unsafe_code)]
 
+pub mod guarded;
+mod homes;
 mod host;
 pub mod links;
 mod observe;
+#[cfg(target_os = "linux")]
+pub mod placeholder;
 pub mod runtime;
 mod scan;
 pub mod sockets;

@@ -8,19 +8,34 @@ use ringfence_policy::{
     Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report, Source,
 };
 
+use crate::absent::Absent;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
 /// Entries looked at when searching for files with several names, and again for those names.
 const LINK_SEARCH_LIMIT: usize = 200_000;
 
+/// Which searches looked at everything.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Complete {
+    pub(crate) sockets: bool,
+    pub(crate) patterns: bool,
+}
+
 /// The report for a policy and its view.
-pub(crate) fn report(policy: &Policy, view: &View, landlock: Landlock, sockets_complete: bool) -> Report {
+pub(crate) fn report(
+    policy: &Policy,
+    view: &View,
+    landlock: Landlock,
+    complete: Complete,
+    absent: &Absent,
+) -> Report {
     let answers = Answers {
         policy,
         view,
         landlock,
-        sockets_complete,
+        complete,
+        absent,
     };
     let mut entries: Vec<Entry> = policy
         .obligations()
@@ -38,7 +53,8 @@ struct Answers<'a> {
     policy: &'a Policy,
     view: &'a View,
     landlock: Landlock,
-    sockets_complete: bool,
+    complete: Complete,
+    absent: &'a Absent,
 }
 
 impl Answers<'_> {
@@ -49,6 +65,7 @@ impl Answers<'_> {
                 (Some(axis), Some(region)) => self.file_access(axis, region),
                 _ => unknown(),
             },
+            Clause::Patterns => self.patterns(),
             Clause::ProcessIsolation => self.with_landlock([M::PidNamespace, M::IpcNamespace], ABI_SCOPES),
             Clause::Privilege => Discharge::enforced([M::Capabilities, M::NoNewPrivileges]),
             Clause::Descriptors => Discharge::enforced([M::DescriptorTable]),
@@ -89,6 +106,9 @@ impl Answers<'_> {
         if let Some(what) = &placement.narrowed {
             return Discharge::Narrowed { what: what.clone() };
         }
+        if let Some(what) = self.absent.artefact(region) {
+            return Discharge::HostArtefact { what };
+        }
         if placement.absent {
             return self.absent(axis, placement);
         }
@@ -114,8 +134,22 @@ impl Answers<'_> {
             Axis::Write => "created",
             Axis::Read | Axis::Execute => "created and then used",
         };
+        let why = match self.absent.failure(&placement.path) {
+            Some(error) => {
+                format!("the name does not exist, so it can be {what}, and it can't be occupied: {error}")
+            }
+            None => format!("the name does not exist yet, so it can be {what}"),
+        };
+        Discharge::Unenforced { why }
+    }
+
+    /// The matches are regions of their own; what is said here is that they are all there are.
+    fn patterns(&self) -> Discharge {
+        if self.complete.patterns {
+            return Discharge::enforced([Mechanism::MountView]);
+        }
         Discharge::Unenforced {
-            why: format!("the name does not exist yet, so it can be {what}"),
+            why: "not all places could be searched for what the patterns match".to_owned(),
         }
     }
 
@@ -127,7 +161,7 @@ impl Answers<'_> {
             "sockets in visible directories that host processes make after the command has started, or \
                        made in another network namespace, are reachable (Landlock ABI 9, Linux 7.1, closes them)"
                 .to_owned();
-        if !self.sockets_complete {
+        if !self.complete.sockets {
             why.push_str("; some sockets are not where their names lead, and not all places could be searched for them");
         }
         Discharge::Unenforced { why }

@@ -8,6 +8,7 @@
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 
+mod absent;
 mod discharge;
 mod filter;
 mod kernel_mounts;

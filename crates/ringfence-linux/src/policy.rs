@@ -9,17 +9,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
-    CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, SetupFailed, Stream, Unavailable,
+    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, SetupFailed, Stream,
+    Unavailable,
 };
+use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
-use ringfence_policy::{Access, Kind, Policy, RegionTree, Report};
+use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, TreeError};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use crate::discharge;
+use crate::absent;
+use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
 use crate::process::Process;
@@ -43,7 +46,9 @@ pub(crate) struct HostFacts {
 /// One executor's policy.
 #[derive(Debug)]
 pub(crate) struct LinuxPolicy {
+    /// Without what guards are about.
     policy: Policy,
+    guarded: Arc<dyn Guarded>,
     base: PathBuf,
     private_bytes: u64,
     facts: HostFacts,
@@ -54,6 +59,10 @@ pub(crate) struct LinuxPolicy {
 /// What is derived from the policy and the host as it was last seen.
 #[derive(Debug)]
 struct State {
+    /// The whole tree, what guards are about included.
+    tree: Arc<RegionTree>,
+    guarded: Arc<[Rule]>,
+    placeholders: Placeholders,
     plan: Plan,
     report: Arc<Report>,
     watched: Arc<[Watched]>,
@@ -72,7 +81,9 @@ impl LinuxPolicy {
     ) -> Result<Self, Unavailable> {
         let CompileRequest {
             mut policy,
+            guarded,
             base,
+            journal,
             private_bytes,
         } = request;
         let mounts = kernel_mounts::list();
@@ -95,7 +106,11 @@ impl LinuxPolicy {
         })?;
         let sockets = Sockets::first(&policy.tree);
         let facts = facts.clone();
+        let rules = guarded.rules();
         let blank = State {
+            tree: Arc::default(),
+            guarded: Arc::from([]),
+            placeholders: Placeholders::new(journal),
             plan: Plan::default(),
             report: Arc::new(Report::new(Vec::new())),
             watched: Arc::new([]),
@@ -106,20 +121,42 @@ impl LinuxPolicy {
         };
         let compiled = Self {
             policy,
+            guarded,
             base,
             private_bytes,
             facts,
             fault,
             state: Mutex::new(blank),
         };
-        compiled.derive(&mut compiled.lock(), sockets)?;
+        compiled.derive(&mut compiled.lock(), sockets, &rules)?;
         Ok(compiled)
     }
 
     /// Derives view, plan and report from the policy and the host as it is now.
-    fn derive(&self, state: &mut State, sockets: Sockets) -> Result<(), Unavailable> {
-        let view = self.view(&sockets)?;
-        let report = discharge::report(&self.policy, &view, self.facts.landlock, sockets.complete);
+    fn derive(&self, state: &mut State, sockets: Sockets, guarded: &[Rule]) -> Result<(), Unavailable> {
+        let malformed = |error: TreeError| Unavailable::Path {
+            path: self.policy.workspace.clone(),
+            why: error.to_string(),
+        };
+        let tree = self
+            .policy
+            .tree
+            .with(guarded.iter().cloned())
+            .map_err(malformed)?;
+        let absent = absent::occupy(&tree, &mut state.placeholders).map_err(changed)?;
+        // What patterns match may be a placeholder now.
+        let guarded = self.guarded.rules();
+        let rules = guarded.iter().chain(&absent.rules).cloned();
+        let policy = Policy {
+            tree: self.policy.tree.with(rules).map_err(malformed)?,
+            ..self.policy.clone()
+        };
+        let view = self.view(&policy.tree, &sockets)?;
+        let complete = Complete {
+            sockets: sockets.complete,
+            patterns: self.guarded.is_complete(),
+        };
+        let report = discharge::report(&policy, &view, self.facts.landlock, complete, &absent);
         let missing = self.policy.required - report.guarantees();
         if !missing.is_empty() {
             let entries = report
@@ -129,7 +166,9 @@ impl LinuxPolicy {
                 .collect();
             return Err(Unavailable::Guarantees { missing, entries });
         }
-        state.plan = self.plan(&view);
+        state.plan = self.plan(&policy.tree, &view);
+        state.tree = Arc::new(policy.tree);
+        state.guarded = guarded;
         state.report = Arc::new(report);
         state.watched = view.watched.into();
         state.sockets = sockets;
@@ -144,7 +183,7 @@ impl LinuxPolicy {
 
     /// The zygote of a view that shows the host as it is now, and what is enforced in it.
     fn fresh_zygote(&self) -> Result<(Arc<Zygote>, Arc<Report>), LaunchError> {
-        let (watched, known, slowest) = {
+        let (watched, known, guarded, slowest) = {
             let mut state = self.lock();
             let now = Instant::now();
             let all = now.duration_since(state.looked_at_all) >= SOON;
@@ -154,11 +193,14 @@ impl LinuxPolicy {
             (
                 Arc::clone(&state.watched),
                 state.sockets.clone(),
+                Arc::clone(&state.guarded),
                 if all { Pace::Soon } else { Pace::EverySpawn },
             )
         };
         let sockets = Sockets::look(&self.policy.tree, &known);
+        let rules = self.guarded.rules();
         let stale = sockets != known
+            || !Arc::ptr_eq(&rules, &guarded)
             || watched
                 .iter()
                 .any(|object| object.pace <= slowest && is_replaced(object));
@@ -167,10 +209,11 @@ impl LinuxPolicy {
             return Err(LaunchError::Released);
         }
         if stale {
-            self.derive(&mut state, sockets).map_err(|error| match error {
-                Unavailable::Path { path, .. } => LaunchError::Changed { path },
-                other => LaunchError::Unavailable(other),
-            })?;
+            self.derive(&mut state, sockets, &rules)
+                .map_err(|error| match error {
+                    Unavailable::Path { path, .. } => LaunchError::Changed { path },
+                    other => LaunchError::Unavailable(other),
+                })?;
         }
         let report = Arc::clone(&state.report);
         if let Some(zygote) = &state.zygote {
@@ -202,20 +245,11 @@ impl LinuxPolicy {
         }
     }
 
-    fn view(&self, sockets: &Sockets) -> Result<View, Unavailable> {
+    fn view(&self, tree: &RegionTree, sockets: &Sockets) -> Result<View, Unavailable> {
         let masked = sockets.paths();
-        let built = view::build(
-            &self.policy.tree,
-            self.facts.landlock,
-            &masked,
-            self.private_bytes,
-            &Seen::at,
-        );
+        let built = view::build(tree, self.facts.landlock, &masked, self.private_bytes, &Seen::at);
         built.map_err(|error| match error {
-            ViewError::Changed(path) => Unavailable::Path {
-                path,
-                why: "it is not what it was when the profile was made".to_owned(),
-            },
+            ViewError::Changed(path) => changed(path),
             ViewError::Unreadable(path, errno) => Unavailable::Path {
                 path,
                 why: io::Error::from_raw_os_error(errno).to_string(),
@@ -224,7 +258,7 @@ impl LinuxPolicy {
         })
     }
 
-    fn plan(&self, view: &View) -> Plan {
+    fn plan(&self, tree: &RegionTree, view: &View) -> Plan {
         let uid = rustix::process::geteuid();
         let mut flags = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
         if self.policy.network != Access::Allow {
@@ -234,7 +268,7 @@ impl LinuxPolicy {
             flags |= wire::READ_ONLY_PROC;
         }
         let landlock = self.facts.landlock;
-        let proc = self.policy.tree.verdict(Path::new(surroundings::PROC));
+        let proc = tree.verdict(Path::new(surroundings::PROC));
         Plan {
             flags,
             uid: uid.as_raw(),
@@ -256,8 +290,8 @@ impl CompiledPolicy for LinuxPolicy {
         Arc::clone(&self.lock().report)
     }
 
-    fn tree(&self) -> &RegionTree {
-        &self.policy.tree
+    fn tree(&self) -> Arc<RegionTree> {
+        Arc::clone(&self.lock().tree)
     }
 
     fn warm_up(&self) -> Result<(), LaunchError> {
@@ -272,11 +306,20 @@ impl CompiledPolicy for LinuxPolicy {
         if let Some(zygote) = zygote {
             zygote.end();
         }
+        // Nothing is mounted on them any more.
+        drop(std::mem::take(&mut self.lock().placeholders));
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
         let message = encode(&launch)?;
         Ok(Box::new(self.start(&message, &launch.streams)?))
+    }
+}
+
+fn changed(path: PathBuf) -> Unavailable {
+    Unavailable::Path {
+        path,
+        why: "it is not what it was when the profile was made".to_owned(),
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Source, Verdict};
+use ringfence_policy::{Access, Axis, Hold, Kind, Reach, Region, RegionTree, Source, Verdict};
 use ringfence_zygote::plan::{Operation, Rule};
 use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
@@ -121,6 +121,7 @@ pub(crate) fn build(
         index: HashMap::new(),
         made: BTreeSet::new(),
         pinned: BTreeSet::new(),
+        held_links: Vec::new(),
         seals: Vec::new(),
         inherited_rights: Vec::new(),
         copies: Vec::new(),
@@ -143,8 +144,10 @@ struct Builder<'a> {
     index: HashMap<PathBuf, usize>,
     /// What is there to put something into: mount points, and what was made in memory filesystems.
     made: BTreeSet<PathBuf>,
-    /// Directories bound onto themselves.
+    /// Directories and links bound onto themselves.
     pinned: BTreeSet<PathBuf>,
+    /// Links to bind onto themselves once everything is in place.
+    held_links: Vec<(PathBuf, Hold)>,
     /// Memory filesystems to make read-only once everything in them is in place.
     seals: Vec<PathBuf>,
     /// Landlock rights in force at each placement, by its position.
@@ -219,6 +222,14 @@ impl Builder<'_> {
                 )?;
             }
         }
+        if region.object.write != Access::Allow {
+            self.held_links.extend(region.rules.iter().flat_map(|rule| {
+                let hold = hold(region);
+                rule.links
+                    .iter()
+                    .map(move |link| (link.path.clone(), hold.clone()))
+            }));
+        }
         self.grant(region, parent, &placement);
         self.index.insert(path.to_owned(), self.placements.len());
         self.placements.push(placement);
@@ -284,7 +295,7 @@ impl Builder<'_> {
                     return Ok(());
                 };
                 self.watch(region, seen, By::Identity);
-                self.pin_between(parent, outside, path);
+                self.pin_between(parent, outside, path, &hold(region));
                 if seen.kind == Kind::File {
                     self.operations.push(Operation::at(ViewOp::MaskFile, bytes(path)));
                     placement.area = Area::Skeleton;
@@ -329,7 +340,7 @@ impl Builder<'_> {
             return Ok(());
         };
         if !writable {
-            self.pin_between(parent, outside, path);
+            self.pin_between(parent, outside, path, &hold(region));
         }
         let mut operation = Operation::at(ViewOp::Bind, bytes(path));
         operation.source = bytes(path);
@@ -376,14 +387,20 @@ impl Builder<'_> {
         });
     }
 
-    /// Makes every directory between a writable region and a stricter one below it a mount of its own: a
-    /// mount point can't be renamed, so nobody can move the protected path away and put another in its place.
-    fn pin_between(&mut self, parent: Option<usize>, outside: Area, path: &Path) {
+    /// Makes the directories between a writable region and a stricter one below it mounts of their own: a mount point
+    /// can't be renamed, so nobody can move the protected path away and put another in its place.
+    fn pin_between(&mut self, parent: Option<usize>, outside: Area, path: &Path, hold: &Hold) {
         let (Some(parent), Area::Bound { writable: true, .. }) = (parent, outside) else {
             return;
         };
         let top = self.placements[parent].path.clone();
-        let mut between: Vec<&Path> = path.ancestors().skip(1).take_while(|dir| *dir != top).collect();
+        let held = |directory: &&Path| match hold {
+            Hold::Name => true,
+            Hold::From(first) => directory.starts_with(first),
+            Hold::Object => false,
+        };
+        let above = path.ancestors().skip(1).take_while(|directory| *directory != top);
+        let mut between: Vec<&Path> = above.filter(held).collect();
         between.reverse();
         for directory in between {
             if self.pinned.insert(directory.to_owned()) {
@@ -482,8 +499,30 @@ impl Builder<'_> {
         }
     }
 
+    /// Makes the links that lead to closed places mount points too: then nobody can replace them.
+    fn hold_links(&mut self) -> Result<(), ViewError> {
+        for (path, hold) in std::mem::take(&mut self.held_links) {
+            let Some(parent) = self.enclosing(&path) else {
+                continue;
+            };
+            let area = self.placements[parent].area;
+            if !matches!(area, Area::Bound { writable: true, .. }) || !self.pinned.insert(path.clone()) {
+                continue;
+            }
+            let Some(seen) = self.look(&path)? else {
+                return Err(ViewError::Changed(path));
+            };
+            self.pin_between(Some(parent), area, &path, &hold);
+            self.operations.push(Operation::at(ViewOp::Pin, bytes(&path)));
+            let (pace, by) = (Pace::EverySpawn, By::Identity);
+            self.watched.push(Watched { path, seen, pace, by });
+        }
+        Ok(())
+    }
+
     fn finish(mut self, tree: &RegionTree, masked: &[PathBuf]) -> Result<View, ViewError> {
         self.links(tree);
+        self.hold_links()?;
         self.grant_copies();
         for socket in masked {
             let area = self.enclosing(socket).map(|at| self.placements[at].area);
@@ -603,6 +642,15 @@ fn whole(region: &Region<'_>) -> Result<Verdict, ViewError> {
         return Err(ViewError::Unenforceable(region.path.to_owned(), why));
     }
     Ok(region.subtree)
+}
+
+/// What of the way to a closed place must stay where it is: as much as any of its rules asks for.
+fn hold(region: &Region<'_>) -> Hold {
+    let closing = region
+        .rules
+        .iter()
+        .filter(|rule| rule.axes.write.is_some_and(|access| access != Access::Allow));
+    closing.map(|rule| rule.hold.clone()).min().unwrap_or_default()
 }
 
 fn is_small_system_file(region: &Region<'_>, seen: &Seen) -> bool {

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use ringfence_backend::{
     Backend, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch, LaunchError, Notifier,
-    SetupFailed,
+    SetupFailed, Unguarded,
 };
 use ringfence_host::{Host, runtime};
 use ringfence_linux::{Linux, Step};
@@ -67,6 +67,8 @@ impl Fixture {
         backend
             .compile(CompileRequest {
                 policy,
+                guarded: std::sync::Arc::new(Unguarded),
+                journal: base.join("journal"),
                 base,
                 private_bytes: 1 << 20,
             })

@@ -1,15 +1,23 @@
 //! What a caller writes down to get a profile.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
 use crate::access::{Access, Home, Isolation, Verdict};
+use crate::device::Device;
+use crate::environment::EnvironmentRules;
 use crate::guarantee::Guarantees;
+use crate::guard::Guard;
+use crate::limit::Limits;
+use crate::preset::Preset;
 use crate::text;
 
-/// Everything a profile says, as written; the default denies everything, isolates HOME and is sandboxed (PRO-4).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Everything a profile says, as written.
+///
+/// The default denies everything, isolates HOME, is sandboxed, and has every preset on (PRO-4).
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileConfig {
     /// Absolute path of the directory the command works in; must exist.
     pub workspace: PathBuf,
@@ -29,12 +37,54 @@ pub struct ProfileConfig {
     pub acknowledgement: Acknowledgement,
     /// Further places with their own access; the deepest one that contains a path decides (PRO-17).
     pub roots: Vec<Root>,
+    /// What stays closed inside places that are otherwise open.
+    pub guards: Vec<Guard>,
+    /// Lists of guards to apply besides; every one unless taken away.
+    pub presets: BTreeSet<Preset>,
+    /// Home directories of the user besides the one the host's user database names, such as the value of `HOME`;
+    /// presets speak of what is in them. Not part of the fingerprint.
+    pub homes: Vec<PathBuf>,
+    /// Paths at and beneath which no preset holds.
+    pub unguarded: Vec<PathBuf>,
+    /// What happens to repositories that commands make.
+    pub new_repositories: NewRepositories,
+    /// Device nodes to open besides the harmless ones every command has.
+    pub devices: Vec<Device>,
+    /// Which variables commands inherit or have set.
+    pub environment: EnvironmentRules,
+    /// How much each command may use.
+    pub limits: Limits,
     /// Guarantees to insist on beyond those the accesses above already need.
     pub require: Guarantees,
 }
 
+impl Default for ProfileConfig {
+    fn default() -> Self {
+        Self {
+            workspace: PathBuf::new(),
+            workspace_access: Verdict::DENY,
+            host_access: Verdict::DENY,
+            network: Access::Deny,
+            command: Access::Deny,
+            home: Home::Isolated,
+            isolation: Isolation::Sandboxed,
+            acknowledgement: Acknowledgement::NotGiven,
+            roots: Vec::new(),
+            guards: Vec::new(),
+            presets: Preset::ALL.into(),
+            homes: Vec::new(),
+            unguarded: Vec::new(),
+            new_repositories: NewRepositories::Report,
+            devices: Vec::new(),
+            environment: EnvironmentRules::default(),
+            limits: Limits::default(),
+            require: Guarantees::empty(),
+        }
+    }
+}
+
 impl ProfileConfig {
-    /// The acknowledged configuration without any confinement: everything allowed, the real HOME.
+    /// The acknowledged configuration without any confinement: everything allowed, no guards, the real HOME.
     pub fn unconfined(workspace: impl Into<PathBuf>) -> Self {
         Self {
             workspace: workspace.into(),
@@ -45,6 +95,7 @@ impl ProfileConfig {
             home: Home::Real,
             isolation: Isolation::Unconfined,
             acknowledgement: Acknowledgement::Unconfined,
+            presets: BTreeSet::new(),
             ..Self::default()
         }
     }
@@ -59,6 +110,19 @@ pub enum Acknowledgement {
     NotGiven,
     /// That commands run without confinement.
     Unconfined,
+}
+
+/// What happens to repositories that commands make.
+///
+/// Git runs programs that a repository's settings name, and the host's git may enter a new repository by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NewRepositories {
+    /// They stay, and the outcome of the command lists them.
+    #[default]
+    Report,
+    /// They are not allowed.
+    Refuse,
 }
 
 /// A place with its own access (PRO-3).

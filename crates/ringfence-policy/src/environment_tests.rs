@@ -1,179 +1,183 @@
-use std::collections::BTreeSet;
-use std::os::unix::ffi::OsStringExt;
-
-use proptest::prelude::*;
-
 use super::*;
 
-fn pair((name, value): (&str, &str)) -> (OsString, OsString) {
-    (name.into(), value.into())
+/// Rules as they are on Windows, on every system.
+pub(super) fn windows() -> EnvironmentRules {
+    EnvironmentRules {
+        case: NameCase::Insensitive,
+        ..EnvironmentRules::default()
+    }
 }
 
-fn assemble(rules: &EnvironmentRules, parent: &[(&str, &str)], forced: &[(&str, &str)]) -> Vec<String> {
-    let forced = forced.iter().copied().map(pair).collect();
-    let environment = rules.assemble(parent.iter().copied().map(pair), &forced);
-    environment
+pub(super) fn inheriting(rules: EnvironmentRules, names: &[&str]) -> EnvironmentRules {
+    names
         .iter()
-        .map(|(name, value)| format!("{}={}", name.display(), value.display()))
+        .fold(rules, |rules, name| rules.inherit(name.parse().unwrap()))
+}
+
+fn inherits(rules: &EnvironmentRules, names: &[&str]) -> Vec<bool> {
+    names
+        .iter()
+        .map(|name| rules.inherits(OsStr::new(name)))
         .collect()
 }
 
 #[test]
-fn env_1_only_the_allowlist_is_inherited() {
-    let parent = [
-        ("GITHUB_TOKEN", "x"),
-        ("PATH", "/bin"),
-        ("ANTHROPIC_API_KEY", "x"),
-        ("HOME", "/h"),
-        ("TERM", "xterm"),
-        ("LANG", "C"),
-        ("LC_ALL", "C"),
-        ("LC_", "C"),
-        ("USER", "u"),
-        ("LOGNAME", "u"),
-        ("SHELL", "/bin/sh"),
-        ("TZ", "UTC"),
-        ("SSH_AUTH_SOCK", "x"),
-        ("LD_PRELOAD", "x"),
-        ("HTTPS_PROXY", "x"),
-        ("path", "x"),
-        ("PATHS", "x"),
-        ("LC", "x"),
-        ("LANGUAGE", "x"),
-    ];
+fn env_1_nothing_is_inherited_but_the_allowlist() {
+    let rules = EnvironmentRules::default();
+    for row in INHERITED {
+        assert!(
+            rules.inherits(OsStr::new(&row.name.replace('*', "ALL"))),
+            "{row:?}"
+        );
+    }
+    let others = ["GITHUB_TOKEN", "PATHS", "PAT", "LC", "LANGUAGE", "CI", "EDITOR"];
+    assert_eq!(inherits(&rules, &others), [false; 7]);
+}
+
+#[test]
+fn env_5_a_rule_names_one_variable_or_a_family() {
+    let rules = inheriting(EnvironmentRules::default(), &["CARGO_*", "GOPATH"]);
     assert_eq!(
-        assemble(&EnvironmentRules::default(), &parent, &[]),
-        [
-            "PATH=/bin",
-            "HOME=/h",
-            "TERM=xterm",
-            "LANG=C",
-            "LC_ALL=C",
-            "LC_=C",
-            "USER=u",
-            "LOGNAME=u",
-            "SHELL=/bin/sh",
-            "TZ=UTC",
-        ]
+        inherits(&rules, &["CARGO_HOME", "CARGO_", "CARGO", "GOPATH", "GOPATHS"]),
+        [true, true, false, true, false]
     );
 }
 
 #[test]
-fn env_1_the_allowlist_has_no_redundant_and_no_unexplained_entry() {
-    let names: Vec<_> = INHERITED.iter().map(|inherited| inherited.name).collect();
-    let mut expected = vec![
-        "PATH", "HOME", "TERM", "LANG", "LC_*", "USER", "LOGNAME", "SHELL", "TZ",
-    ];
-    assert_eq!(names, expected);
-    expected.sort_unstable();
-    expected.dedup();
-    assert_eq!(expected.len(), INHERITED.len());
-    assert!(INHERITED.iter().all(|inherited| !inherited.reason.is_empty()));
-}
-
-#[test]
-fn env_2_forced_values_replace_in_place_and_new_ones_follow_sorted() {
-    let parent = [("HOME", "/real"), ("PATH", "/bin"), ("HOME", "/again")];
-    let forced = [("TMPDIR", "/t"), ("HOME", "/private"), ("CI", "1")];
-    assert_eq!(
-        assemble(&EnvironmentRules::default(), &parent, &forced),
-        ["HOME=/private", "PATH=/bin", "CI=1", "TMPDIR=/t"]
-    );
-}
-
-#[test]
-fn env_2_of_a_name_that_occurs_twice_the_last_value_counts() {
-    let parent = [("PATH", "/one"), ("TZ", "UTC"), ("PATH", "/two")];
-    assert_eq!(
-        assemble(&EnvironmentRules::default(), &parent, &[]),
-        ["PATH=/two", "TZ=UTC"]
-    );
-}
-
-#[test]
-fn env_5_more_names_and_prefixes_can_be_inherited() {
+fn env_5_no_character_of_a_built_name_is_special() {
     let rules = EnvironmentRules::default()
-        .inherit(VariableName::StartsWith("CARGO_".into()))
-        .inherit(VariableName::Is("GO*".into()));
-    let parent = [
-        ("CARGO_HOME", "/c"),
-        ("GITHUB_TOKEN", "x"),
-        ("CARGO", "x"),
-        ("GOPATH", "x"),
-        ("GO*", "1"),
-    ];
+        .inherit(VariableName::Is("GO*".into()))
+        .inherit(VariableName::StartsWith("A?[b]".into()));
     assert_eq!(
-        assemble(&rules, &parent, &[]),
-        ["CARGO_HOME=/c", "GO*=1"],
-        "no character is special"
+        inherits(&rules, &["GO*", "GOPATH", "A?[b]c", "AxbC"]),
+        [true, false, true, false]
     );
 }
 
 #[test]
-fn env_6_nothing_means_everything() {
-    let rules = EnvironmentRules::default()
+fn env_6_exe_22_no_rule_means_everything() {
+    let empty = EnvironmentRules::default()
         .inherit(VariableName::StartsWith(OsString::new()))
         .inherit(VariableName::Is(OsString::new()));
-    assert!(assemble(&rules, &[("GITHUB_TOKEN", "x"), ("", "x")], &[]).is_empty());
-}
-
-#[test]
-fn env_7_an_empty_environment_is_a_value() {
-    let none: Vec<(OsString, OsString)> = Vec::new();
+    assert_eq!(empty, EnvironmentRules::default());
+    assert!(!empty.inherits(OsStr::new("GITHUB_TOKEN")));
     assert_eq!(
-        EnvironmentRules::default().assemble([pair(("SECRET", "x"))], &BTreeMap::new()),
-        none
+        "*".parse::<VariableName>().unwrap_err(),
+        InvalidVariable::Everything
     );
 }
 
 #[test]
-fn env_8_entries_without_a_usable_name_are_dropped() {
-    let rules = EnvironmentRules::default().inherit(VariableName::StartsWith("A".into()));
+fn s_31_a_family_never_passes_a_secret_and_a_rule_for_the_very_name_does() {
+    let family = inheriting(EnvironmentRules::default(), &["CARGO_*", "L*"]);
+    let names = [
+        "CARGO_HOME",
+        "CARGO_REGISTRY_TOKEN",
+        "LC_ALL",
+        "LC_TOKEN",
+        "LD_PRELOAD",
+    ];
+    assert_eq!(inherits(&family, &names), [true, false, true, false, false]);
+    let named = inheriting(family, &["CARGO_REGISTRY_TOKEN", "LC_TOKEN"]);
+    assert_eq!(inherits(&named, &names), [true, true, true, true, false]);
+}
+
+#[test]
+fn what_is_unset_is_not_inherited_whoever_names_it() {
+    let rules = inheriting(EnvironmentRules::default(), &["CARGO_HOME", "CARGO_*"])
+        .unset("CARGO_HOME")
+        .and_then(|rules| rules.unset("LANG"))
+        .unwrap();
     assert_eq!(
-        assemble(
+        inherits(&rules, &["CARGO_HOME", "CARGO_X", "LANG"]),
+        [false, true, false]
+    );
+}
+
+#[test]
+fn the_last_word_about_a_value_counts() {
+    let set = |rules: EnvironmentRules, value| rules.set("CI", value).unwrap();
+    let unset = set(EnvironmentRules::default(), "1").unset("CI").unwrap();
+    assert!(unset.set_values().is_empty());
+    assert_eq!(unset.unset_names(), &BTreeSet::from(["CI".into()]));
+    let again = set(set(unset, "2"), "3");
+    assert_eq!(again.set_values(), &BTreeMap::from([("CI".into(), "3".into())]));
+    assert!(again.unset_names().is_empty());
+}
+
+#[test]
+fn env_8_names_no_variable_can_have_are_refused() {
+    let rules = EnvironmentRules::default;
+    assert_eq!(rules().set("", "x").unwrap_err(), InvalidVariable::Empty);
+    assert_eq!(
+        rules().set("A=secret", "x").unwrap_err(),
+        InvalidVariable::Equals { name: "A".into() }
+    );
+    assert_eq!(
+        rules().unset("A\0").unwrap_err(),
+        InvalidVariable::Nul { name: "A\0".into() }
+    );
+    assert_eq!(
+        rules().set("A", "\0secret").unwrap_err(),
+        InvalidVariable::ValueNul { name: "A".into() }
+    );
+    // Whatever is not one of these is a name, though nobody would choose it.
+    assert!(
+        rules()
+            .set("*", "")
+            .and_then(|rules| rules.set("ä b", "="))
+            .is_ok()
+    );
+    assert!(!inheriting(rules(), &["A*"]).inherits(OsStr::new("A=B")));
+}
+
+#[test]
+fn env_10_on_windows_case_makes_no_difference() {
+    let rules = inheriting(windows(), &["Cargo_*", "goPath"])
+        .unset("Lang")
+        .and_then(|rules| rules.set("Ci", "1"))
+        .and_then(|rules| rules.set("CI", "2"))
+        .unwrap();
+    let names = ["Path", "CARGO_HOME", "cargo_home", "GOPATH", "LANG", "lc_all"];
+    assert_eq!(inherits(&rules, &names), [true, true, true, true, false, true]);
+    assert_eq!(rules.set_values(), &BTreeMap::from([("CI".into(), "2".into())]));
+    let baseline = [
+        "SYSTEMROOT",
+        "windir",
+        "pathext",
+        "ProgramFiles(x86)",
+        "PSModulePath",
+    ];
+    assert_eq!(inherits(&rules, &baseline), [true, true, true, true, false]);
+}
+
+#[test]
+fn env_10_elsewhere_case_makes_a_difference() {
+    let rules = EnvironmentRules {
+        case: NameCase::Sensitive,
+        ..EnvironmentRules::default()
+    };
+    let rules = inheriting(rules, &["Cargo_*"]).unset("lang").unwrap();
+    assert_eq!(
+        inherits(
             &rules,
-            &[("A=B", "x"), ("A\0", "x"), ("AB", "x")],
-            &[("", "x"), ("C=", "x")]
+            &["Path", "CARGO_HOME", "Cargo_Home", "LANG", "SystemRoot"]
         ),
-        ["AB=x"]
+        [false, false, true, true, false]
     );
 }
 
 #[test]
-fn values_are_bytes() {
-    let value = OsString::from_vec(vec![0xff, b'=']);
-    let parent = [("TZ".into(), value.clone())];
+fn env_14_rules_appear_in_json_as_written() {
+    let rules = inheriting(EnvironmentRules::default(), &["GO*", "CI"])
+        .set("GOFLAGS", "-mod=mod")
+        .and_then(|rules| rules.unset("LANG"))
+        .unwrap();
     assert_eq!(
-        EnvironmentRules::default().assemble(parent.clone(), &BTreeMap::new()),
-        parent
+        serde_json::to_string(&rules).unwrap(),
+        concat!(
+            r#"{"inherit":[{"is":"CI"},{"starts_with":"GO"}],"#,
+            r#""set":[{"name":"GOFLAGS","value":"-mod=mod"}],"unset":["LANG"]}"#
+        )
     );
-}
-
-prop_compose! {
-    fn variable()(name in "[A=]{0,2}|PATH|LC_[AB]|TOKEN|TZ", value in "[a-z=]{0,3}") -> (OsString, OsString) {
-        (name.into(), value.into())
-    }
-}
-
-proptest! {
-    /// No name twice, nothing that is neither inherited nor forced, every forced value as forced.
-    #[test]
-    fn env_2_the_result_has_each_name_once_and_every_forced_value(
-        parent in prop::collection::vec(variable(), 0..12),
-        forced in prop::collection::btree_map("[A-C]|PATH|TZ", "[a-z]{0,3}", 0..5),
-    ) {
-        let forced: BTreeMap<OsString, OsString> =
-            forced.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        let rules = EnvironmentRules::default();
-        let environment = rules.assemble(parent.clone(), &forced);
-        let names: BTreeSet<_> = environment.iter().map(|(name, _)| name).collect();
-        prop_assert_eq!(names.len(), environment.len());
-        for (name, value) in &environment {
-            prop_assert!(forced.contains_key(name) || rules.inherits(name));
-            prop_assert!(forced.get(name).is_none_or(|forced| forced == value));
-        }
-        prop_assert!(forced.keys().all(|name| names.contains(name)));
-        let missing = parent.iter().filter(|(name, _)| rules.inherits(name) && !names.contains(name));
-        prop_assert_eq!(missing.count(), 0);
-    }
 }

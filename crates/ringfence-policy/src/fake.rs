@@ -1,7 +1,7 @@
 //! A host in memory, and short ways to write profiles, for tests.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -117,10 +117,11 @@ impl Resolve for FakeHost {
     }
 }
 
-/// A configuration for `/ws` that says nothing more than the default.
+/// A configuration for `/ws` that says nothing more than the default, and applies no preset.
 pub(crate) fn config() -> ProfileConfig {
     ProfileConfig {
         workspace: "/ws".into(),
+        presets: BTreeSet::new(),
         ..ProfileConfig::default()
     }
 }
@@ -185,6 +186,15 @@ pub(crate) mod generate {
         (path(), verdict(), kind).prop_map(|(path, access, kind)| Root { path, access, kind })
     }
 
+    pub(crate) fn guard() -> impl Strategy<Value = Guard> {
+        let protection = select(vec![Protection::Protect, Protection::Secret]);
+        let glob = select(vec!["**/a", "*", "a*/**", "**/ws/[[]a]"]);
+        let pattern =
+            (path(), glob).prop_map(|(base, glob)| Subject::Pattern(Pattern::new(base, glob).unwrap()));
+        let subject = prop_oneof![path().prop_map(Subject::Path), pattern];
+        (subject, protection).prop_map(|(subject, protection)| Guard { subject, protection })
+    }
+
     prop_compose! {
         /// A sandboxed configuration for `/ws`, valid on a host where everything is a directory.
         pub(crate) fn sandboxed()(
@@ -194,12 +204,15 @@ pub(crate) mod generate {
             command in access(),
             home in select(vec![Home::Isolated, Home::Real]),
             roots in prop::collection::vec(root(), 0..6),
+            guards in prop::collection::vec(guard(), 0..3),
+            memory_bytes in select(vec![None, Some(1), Some(2)]),
             require in select(vec![Guarantees::empty(), Guarantees::RESOURCE_LIMITS]),
         ) -> ProfileConfig {
             let mut distinct = BTreeMap::from_iter(roots.into_iter().map(|root| (root.path.clone(), root)));
             distinct.remove(Path::new("/ws"));
             ProfileConfig {
-                workspace_access, host_access, network, command, home, require,
+                workspace_access, host_access, network, command, home, require, guards,
+                limits: Limits { memory_bytes, ..Limits::default() },
                 roots: distinct.into_values().collect(),
                 ..config()
             }

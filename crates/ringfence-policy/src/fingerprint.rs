@@ -7,6 +7,9 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 use crate::access::{ABI_VERSION, Axis, Verdict};
+use crate::environment::{EnvironmentRules, VariableName};
+use crate::guard::{ResolvedGuard, ResolvedSubject};
+use crate::limit::Limit;
 use crate::path::bytes;
 use crate::terms::Terms;
 use crate::text::hex;
@@ -39,6 +42,26 @@ impl Fingerprint {
             encoder.path(&root.at.path);
             encoder.raw(&[root.kind as u8]);
             encoder.verdict(root.access);
+        }
+        encoder.length(terms.written_guards().count());
+        for guard in terms.written_guards() {
+            encoder.guard(guard);
+        }
+        encoder.length(terms.presets.len());
+        for (preset, exempt) in &terms.presets {
+            encoder.raw(&[*preset as u8]);
+            encoder.length(exempt.len());
+            exempt.iter().for_each(|path| encoder.path(path));
+        }
+        encoder.raw(&[terms.new_repositories as u8]);
+        encoder.length(terms.devices.len());
+        for device in &terms.devices {
+            encoder.path(&device.path);
+            encoder.raw(&[device.presence as u8]);
+        }
+        encoder.environment(&terms.environment);
+        for limit in Limit::ALL {
+            encoder.limit(terms.limits.get(limit));
         }
         encoder.raw(&[terms.require.bits(), terms.required().bits()]);
         Self(encoder.0.finalize().into())
@@ -77,6 +100,44 @@ impl Encoder {
     fn path(&mut self, path: &Path) {
         self.length(bytes(path).len());
         self.raw(bytes(path));
+    }
+
+    fn guard(&mut self, guard: &ResolvedGuard) {
+        self.raw(&[guard.protection as u8]);
+        self.path(guard.base());
+        let ResolvedSubject::Pattern(pattern) = &guard.subject else {
+            return self.raw(&[0]);
+        };
+        self.raw(&[1 + u8::from(pattern.glob().is_some())]);
+        let globs = pattern.glob().into_iter().chain(pattern.exceptions());
+        self.length(pattern.exceptions().len());
+        globs.for_each(|glob| self.path(glob.text()));
+    }
+
+    fn environment(&mut self, rules: &EnvironmentRules) {
+        self.length(rules.inherit_rules().len());
+        for name in rules.inherit_rules() {
+            let (kind, text) = match name {
+                VariableName::Is(text) => (0, text),
+                VariableName::StartsWith(text) => (1, text),
+            };
+            self.raw(&[kind]);
+            self.path(Path::new(text));
+        }
+        self.length(rules.set_values().len());
+        for (name, value) in rules.set_values() {
+            self.path(Path::new(name));
+            self.path(Path::new(value));
+        }
+        self.length(rules.unset_names().len());
+        for name in rules.unset_names() {
+            self.path(Path::new(name));
+        }
+    }
+
+    fn limit(&mut self, limit: Option<u64>) {
+        self.raw(&[u8::from(limit.is_some())]);
+        self.raw(&limit.unwrap_or_default().to_le_bytes());
     }
 
     fn verdict(&mut self, verdict: Verdict) {

@@ -47,12 +47,18 @@
 
 mod access;
 mod config;
+mod device;
 mod environment;
 mod fingerprint;
+mod glob;
 mod guarantee;
+mod guard;
+mod limit;
 mod obligation;
 mod path;
+mod pattern;
 mod policy;
+mod preset;
 mod problem;
 mod profile;
 mod query;
@@ -64,18 +70,27 @@ mod tree;
 mod validate;
 
 pub use access::{ABI_VERSION, Access, Axis, Home, Isolation, OutOfRange, Verdict};
-pub use config::{Acknowledgement, ProfileConfig, Root, RootKind};
-pub use environment::{EnvironmentRules, INHERITED, Inherited, VariableName};
+pub use config::{Acknowledgement, NewRepositories, ProfileConfig, Root, RootKind};
+pub use device::{Device, Presence};
+pub use environment::{
+    Environment, EnvironmentNotes, EnvironmentRules, Explicit, INHERITED, INHERITED_ON_WINDOWS, Inherited,
+    InvalidVariable, NEVER, NameCase, Never, Overridden, VariableName, Withheld, private_directories,
+};
 pub use fingerprint::Fingerprint;
+pub use glob::{Glob, GlobError, Search};
 pub use guarantee::{GuaranteeSet, Guarantees, Level};
+pub use guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject};
+pub use limit::{Limit, Limits};
 pub use obligation::{Clause, Discharge, Mechanism, Obligation};
 pub use path::{Identity, Kind, Link, Resolve, ResolveError, Resolved, path_within};
+pub use pattern::Pattern;
 pub use policy::Policy;
+pub use preset::{Place, Preset, Row, StandIn, UnknownPreset};
 pub use problem::{Field, InvalidProfile, Problem, Reason};
 pub use profile::Profile;
 pub use query::{QueryError, ResolvedDecision};
 pub use report::{Entry, Report};
-pub use rule::{Axes, Reach, Rule, Source};
+pub use rule::{Axes, Hold, Reach, Rule, Source};
 pub use terms::{ResolvedRoot, Settings};
 pub use tree::{Decision, Region, RegionTree, TreeError};
 

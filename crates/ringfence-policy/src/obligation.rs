@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::access::Axis;
 use crate::guarantee::Guarantees;
+use crate::limit::Limit;
 use crate::text;
 
 /// One thing a backend has to bring about: one clause, on one axis, of one region.
@@ -71,6 +72,8 @@ impl fmt::Display for Obligation {
 pub enum Clause {
     /// A closed axis of a region stays closed.
     FileAccess,
+    /// What matches the pattern of a guard when a command starts is kept from it.
+    Patterns,
     /// Other names of a protected file do not open it.
     HardLinks,
     /// The command sees and signals only its own process tree.
@@ -93,14 +96,15 @@ pub enum Clause {
     Environment,
     /// The command reaches no network but its own loopback.
     Network,
-    /// Resource limits hold.
-    Limits,
+    /// A limit holds.
+    Limit(Limit),
 }
 
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FileAccess => "file access",
+            Self::Patterns => "patterns",
             Self::HardLinks => "hard links",
             Self::ProcessIsolation => "process isolation",
             Self::Privilege => "privilege",
@@ -112,7 +116,7 @@ impl fmt::Display for Clause {
             Self::Lifetime => "lifetime",
             Self::Environment => "environment",
             Self::Network => "network",
-            Self::Limits => "limits",
+            Self::Limit(limit) => return write!(f, "limit of {limit}"),
         })
     }
 }

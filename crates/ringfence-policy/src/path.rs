@@ -19,6 +19,11 @@ pub trait Resolve {
     /// # Errors
     /// Whatever else stops the walk: permission, a loop of links, an I/O error.
     fn resolve(&self, path: &Path) -> Result<Resolved, ResolveError>;
+
+    /// The home directories of the invoking user, absolute; presets speak of what is in them.
+    fn homes(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 }
 
 /// A path with every symlink followed, and what was found there.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::access::{Access, Axis, Isolation, Verdict};
 use crate::guarantee::Guarantees;
+use crate::guard::{Protection, ResolvedSubject};
+use crate::limit::Limits;
 use crate::obligation::{Clause, Obligation};
 use crate::profile::Profile;
 use crate::rule::{Rule, Source};
@@ -20,6 +22,10 @@ pub struct Policy {
     pub isolation: Isolation,
     /// Canonical path of the workspace.
     pub workspace: PathBuf,
+    /// Boundaries that guards with patterns are part of; what they match is among the rules.
+    pub patterns: Guarantees,
+    /// How much each command may use.
+    pub limits: Limits,
     /// Guarantees without which the executor must not be built (PRO-67).
     pub required: Guarantees,
 }
@@ -43,6 +49,8 @@ impl Policy {
             network: profile.network(),
             isolation: profile.isolation(),
             workspace: profile.workspace().path.clone(),
+            patterns: patterns(profile),
+            limits: profile.limits(),
             required: profile.required(),
         })
     }
@@ -50,6 +58,11 @@ impl Policy {
     /// Everything the backend has to answer for, in an order that depends on the policy only.
     pub fn obligations(&self) -> Vec<Obligation> {
         let mut obligations = self.file_obligations();
+        obligations.extend(
+            self.patterns
+                .iter()
+                .map(|guarantee| Obligation::of(guarantee, Clause::Patterns)),
+        );
         if self.isolation == Isolation::Sandboxed {
             obligations
                 .extend(PROCESS_CLAUSES.map(|clause| Obligation::of(Guarantees::PROCESS_BOUNDARY, clause)));
@@ -60,6 +73,8 @@ impl Policy {
                 obligations.push(Obligation::of(guarantee, Clause::Network));
             }
         }
+        let limits = self.limits.set().map(Clause::Limit);
+        obligations.extend(limits.map(|clause| Obligation::of(Guarantees::RESOURCE_LIMITS, clause)));
         obligations
     }
 
@@ -92,6 +107,17 @@ impl Policy {
             .map(|axis| Obligation::file(axis, region.path))
             .collect()
     }
+}
+
+fn patterns(profile: &Profile) -> Guarantees {
+    let guards = profile.all_guards().iter();
+    let patterns = guards.filter(|guard| matches!(guard.subject, ResolvedSubject::Pattern(_)));
+    patterns
+        .map(|guard| match guard.protection {
+            Protection::Protect => Guarantees::WRITE_BOUNDARY,
+            Protection::Secret => Guarantees::WRITE_BOUNDARY | Guarantees::READ_BOUNDARY,
+        })
+        .collect()
 }
 
 /// What isolating a process consists of; each counts for the process boundary.

@@ -6,13 +6,16 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::access::{Access, Axis};
+use crate::limit::Limit;
 use crate::path::ResolveError;
+use crate::preset::Preset;
 
 /// A configuration that makes no profile, with all its problems in the order of validation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid profile: {}", self.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct InvalidProfile {
-    /// At least one: first the workspace, then the roots as listed, then what contradicts being unconfined.
+    /// At least one: first the workspace, then roots, guards, unguarded paths, devices and limits as listed, then what
+    /// contradicts being unconfined.
     pub problems: Vec<Problem>,
 }
 
@@ -60,6 +63,16 @@ pub enum Field {
     Root(usize),
     /// One axis of the access of the root with this index in the configuration.
     RootAccess(usize, Axis),
+    /// The guard with this index in the configuration.
+    Guard(usize),
+    /// `presets`.
+    Presets,
+    /// The path with this index in `unguarded`.
+    Unguarded(usize),
+    /// The device with this index in the configuration.
+    Device(usize),
+    /// One of `limits`.
+    Limit(Limit),
 }
 
 impl Field {
@@ -81,6 +94,11 @@ impl fmt::Display for Field {
             Self::Acknowledgement => f.write_str("acknowledgement"),
             Self::Root(index) => write!(f, "root {index}"),
             Self::RootAccess(index, axis) => write!(f, "root {index} {}", axis.name()),
+            Self::Guard(index) => write!(f, "guard {index}"),
+            Self::Presets => f.write_str("presets"),
+            Self::Unguarded(index) => write!(f, "unguarded path {index}"),
+            Self::Device(index) => write!(f, "device {index}"),
+            Self::Limit(limit) => write!(f, "{limit} limit"),
         }
     }
 }
@@ -136,6 +154,26 @@ pub enum Reason {
         /// The access as written.
         access: Access,
     },
+    /// A root opens what a preset closes at the same path.
+    #[error("{path:?} is closed by the preset {preset}")]
+    Guarded {
+        /// Canonical path.
+        path: PathBuf,
+        /// The preset.
+        preset: Preset,
+    },
+    /// A guard, a preset or a limit that an unconfined profile could not enforce (PRO-21).
+    #[error("an unconfined profile cannot enforce it")]
+    NeedsConfinement,
+    /// A device is not named by a path below `/dev`.
+    #[error("{path:?} is not below /dev")]
+    NotADevice {
+        /// As given.
+        path: PathBuf,
+    },
+    /// A limit that would let no command run.
+    #[error("0 would let no command run")]
+    Zero,
     /// Two profiles to be combined have different workspaces (PRO-51).
     #[error("{ours:?} is not the ceiling's workspace {theirs:?}")]
     OtherWorkspace {
@@ -159,6 +197,10 @@ impl Reason {
             Self::Unacknowledged => "unconfined_unacknowledged",
             Self::NeedlessAcknowledgement => "sandboxed_acknowledged",
             Self::Unenforceable { .. } => "unconfined_unenforceable",
+            Self::Guarded { .. } => "root_guarded",
+            Self::NeedsConfinement => "needs_confinement",
+            Self::NotADevice { .. } => "not_a_device",
+            Self::Zero => "limit_zero",
             Self::OtherWorkspace { .. } => "other_workspace",
         }
     }
@@ -177,6 +219,10 @@ impl Reason {
             }
             Self::NeedlessAcknowledgement => "drop the acknowledgement, or make the profile unconfined",
             Self::Unenforceable { .. } => "allow it, or make the profile sandboxed",
+            Self::Guarded { .. } => "list the path as unguarded too, or drop the root",
+            Self::NeedsConfinement => "drop it, or make the profile sandboxed",
+            Self::NotADevice { .. } => "name a device node by its absolute path, such as /dev/kvm",
+            Self::Zero => "give at least 1, or leave the limit out",
             Self::OtherWorkspace { .. } => "restrict a profile only by one for the same workspace",
         }
     }

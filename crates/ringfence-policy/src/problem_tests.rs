@@ -1,7 +1,7 @@
 //! The public shape of every error of the crate.
 
 use super::*;
-use crate::{Access, OutOfRange, QueryError, Source, TreeError};
+use crate::{Access, GlobError, InvalidVariable, OutOfRange, QueryError, Source, TreeError, UnknownPreset};
 
 /// One value of each variant: its code, its line, its hint.
 fn all() -> Vec<(&'static str, String, &'static str)> {
@@ -34,6 +34,13 @@ fn all() -> Vec<(&'static str, String, &'static str)> {
         Reason::Unenforceable {
             access: Access::Gated,
         },
+        Reason::Guarded {
+            path: path(),
+            preset: Preset::Git,
+        },
+        Reason::NeedsConfinement,
+        Reason::NotADevice { path: path() },
+        Reason::Zero,
         Reason::OtherWorkspace {
             ours: path(),
             theirs: path(),
@@ -51,6 +58,30 @@ fn all() -> Vec<(&'static str, String, &'static str)> {
         TreeError::Relative { path: path() },
         TreeError::Unclean { path: path() },
     ];
+    let variables = [
+        InvalidVariable::Empty,
+        InvalidVariable::Everything,
+        InvalidVariable::Star { name: "*a\nb".into() },
+        InvalidVariable::Equals { name: "a\nb".into() },
+        InvalidVariable::Nul {
+            name: "a\nb\0".into(),
+        },
+        InvalidVariable::ValueNul { name: "a\nb".into() },
+    ];
+    let globs = [
+        GlobError::Relative { pattern: path() },
+        GlobError::Unclean { pattern: path() },
+        GlobError::Nul { pattern: path() },
+        GlobError::ReversedRange {
+            pattern: path(),
+            range: "z-a".into(),
+        },
+        GlobError::SeparatorInClass {
+            pattern: path(),
+            class: "[a/b]".into(),
+        },
+    ];
+    let preset = UnknownPreset { name: "x\ny".into() };
     let range = OutOfRange {
         what: "access",
         value: 3,
@@ -66,6 +97,9 @@ fn all() -> Vec<(&'static str, String, &'static str)> {
     );
     all.extend(queries.map(|error| (error.code(), error.to_string(), error.hint())));
     all.extend(trees.map(|error| (error.code(), error.to_string(), error.hint())));
+    all.extend(variables.map(|error| (error.code(), error.to_string(), error.hint())));
+    all.extend(globs.map(|error| (error.code(), error.to_string(), error.hint())));
+    all.push((preset.code(), preset.to_string(), preset.hint()));
     all
 }
 
@@ -74,8 +108,11 @@ fn codes_are_stable() {
     let codes: Vec<_> = all().into_iter().map(|(code, _, _)| code).collect();
     let expected = "out_of_range path_empty path_relative path_denied path_loop path_io path_not_canonical \
         path_missing path_not_a_directory path_not_a_file root_is_workspace root_contradicts \
-        unconfined_unacknowledged sandboxed_acknowledged unconfined_unenforceable other_workspace unknown_kind \
-        unexpected_scope malformed_scope rule_relative rule_unclean";
+        unconfined_unacknowledged sandboxed_acknowledged unconfined_unenforceable root_guarded needs_confinement \
+        not_a_device limit_zero other_workspace unknown_kind \
+        unexpected_scope malformed_scope rule_relative rule_unclean variable_empty variable_everything variable_star \
+        variable_equals variable_nul variable_value_nul glob_relative glob_unclean glob_nul glob_reversed_range \
+        glob_separator_in_class unknown_preset";
     assert_eq!(codes.join(" "), expected);
 }
 

@@ -1,19 +1,26 @@
 //! The profile: a checked, immutable statement of what commands may do.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::access::{ABI_VERSION, Access, Home, Isolation, Verdict};
-use crate::config::ProfileConfig;
+use crate::access::{ABI_VERSION, Access, Axis, Home, Isolation, Verdict};
+use crate::config::{NewRepositories, ProfileConfig};
+use crate::device::Device;
+use crate::environment::EnvironmentRules;
 use crate::fingerprint::Fingerprint;
 use crate::guarantee::Guarantees;
-use crate::path::{Resolve, Resolved};
+use crate::guard::{Origin, ResolvedGuard, ResolvedSubject, sorted_guards};
+use crate::limit::Limits;
+use crate::path::{Resolve, Resolved, bytes};
+use crate::preset::Preset;
 use crate::problem::{Field, InvalidProfile, Reason};
+use crate::rule::Rule;
 use crate::terms::{ResolvedRoot, Settings, Terms, sorted};
 use crate::tree::RegionTree;
-use crate::validate::validate;
+use crate::validate::{tops, validate};
 
 /// What commands may do; immutable, self-contained, cheap to clone, equal by fingerprint (PRO-7).
 ///
@@ -70,6 +77,12 @@ impl Profile {
             isolation: ours.isolation.min(theirs.isolation),
             acknowledgement: ours.acknowledgement.min(theirs.acknowledgement),
             roots: self.common_roots(ceiling),
+            guards: sorted_guards(ours.guards.iter().chain(&theirs.guards).cloned()),
+            presets: common_presets(&ours.presets, &theirs.presets),
+            new_repositories: ours.new_repositories.max(theirs.new_repositories),
+            devices: common_devices(&ours.devices, &theirs.devices),
+            environment: ours.environment.meet(&theirs.environment),
+            limits: ours.limits.meet(theirs.limits),
             require: ours.require | theirs.require,
         }))
     }
@@ -125,6 +138,48 @@ impl Profile {
         &self.terms().roots
     }
 
+    /// The guards as they are applied, those of the presets included, sorted by path bytes.
+    pub fn all_guards(&self) -> &[ResolvedGuard] {
+        &self.terms().guards
+    }
+
+    /// The guards of the configuration itself, in the order by which rules name them.
+    pub fn guards(&self) -> impl Iterator<Item = &ResolvedGuard> {
+        self.terms().written_guards()
+    }
+
+    /// The presets that apply.
+    pub fn presets(&self) -> impl Iterator<Item = Preset> + '_ {
+        self.terms().presets.keys().copied()
+    }
+
+    /// Whether a preset leaves a path alone: it is at or beneath one the configuration lists, or the preset does not
+    /// apply at all.
+    pub fn is_unguarded(&self, path: &Path, preset: Preset) -> bool {
+        self.terms()
+            .is_unguarded(path, Origin::Preset { preset, reason: "" })
+    }
+
+    /// What happens to repositories that commands make.
+    pub fn new_repositories(&self) -> NewRepositories {
+        self.terms().new_repositories
+    }
+
+    /// Device nodes that are open besides the usual ones, sorted.
+    pub fn devices(&self) -> impl Iterator<Item = &Device> {
+        self.terms().devices.iter()
+    }
+
+    /// Which variables commands inherit or have set.
+    pub fn environment(&self) -> &EnvironmentRules {
+        &self.terms().environment
+    }
+
+    /// How much each command may use.
+    pub fn limits(&self) -> Limits {
+        self.terms().limits
+    }
+
     /// Whether the command may use the network.
     pub fn network(&self) -> Access {
         self.terms().network
@@ -145,6 +200,31 @@ impl Profile {
         self.terms().isolation
     }
 
+    /// Decides one axis of a clean path, guards with patterns included; with the rule that decided.
+    pub(crate) fn judge(&self, path: &Path, axis: Axis) -> (Access, Option<Cow<'_, Rule>>) {
+        let decision = self.tree().decide(path, axis);
+        let depth = decision.rule.map_or(0, |rule| bytes(&rule.path).len());
+        let mut written = 0;
+        for guard in self.all_guards() {
+            let source = guard.source(&mut written);
+            let (ResolvedSubject::Pattern(pattern), Some(access)) =
+                (&guard.subject, guard.protection.axes().get(axis))
+            else {
+                continue;
+            };
+            // A rule at or below the very object that matches outranks the pattern; one above does not.
+            if let Some(matched) = pattern.covers(path)
+                && bytes(matched).len() > depth
+                && access < decision.access
+                && !self.terms().is_unguarded(matched, guard.origin)
+            {
+                let rule = Rule::tree(matched, guard.protection.axes(), source);
+                return (access, Some(Cow::Owned(rule)));
+            }
+        }
+        (decision.access, decision.rule.map(Cow::Borrowed))
+    }
+
     fn terms(&self) -> &Terms {
         &self.0.terms
     }
@@ -159,6 +239,19 @@ impl Profile {
         }))
     }
 
+    /// What the profile says at the path of a root: its own access where it has one there, and its guards besides;
+    /// else whatever decides, a guard perhaps.
+    fn verdict(&self, path: &Path) -> Verdict {
+        if path == Path::new("/") {
+            return self.host_access();
+        }
+        let own = self.roots().iter().find(|root| root.at.path == path);
+        own.map_or_else(
+            || Verdict::from_fn(|axis| self.judge(path, axis).0),
+            |root| root.access,
+        )
+    }
+
     /// Every root of either side, with the stricter of what the two say at its path.
     ///
     /// None is left out for saying nothing new: what it is equal to may be the host and not the workspace it
@@ -167,7 +260,7 @@ impl Profile {
         let mut roots: BTreeMap<&Path, ResolvedRoot> = BTreeMap::new();
         for root in self.roots().iter().chain(ceiling.roots()) {
             let path = root.at.path.as_path();
-            let access = self.tree().verdict(path).meet(ceiling.tree().verdict(path));
+            let access = self.verdict(path).meet(ceiling.verdict(path));
             roots
                 .entry(path)
                 .and_modify(|known| known.kind = known.kind.join(root.kind))
@@ -178,6 +271,38 @@ impl Profile {
         }
         sorted(roots.into_values())
     }
+}
+
+/// The presets of either side; a path is left alone where both leave it alone.
+fn common_presets(ours: &Presets, theirs: &Presets) -> Presets {
+    let both: BTreeSet<Preset> = ours.keys().chain(theirs.keys()).copied().collect();
+    let exempt = |preset| match (ours.get(&preset), theirs.get(&preset)) {
+        (Some(a), Some(b)) => common_trees(a, b),
+        (one, other) => one.or(other).cloned().unwrap_or_default(),
+    };
+    both.into_iter().map(|preset| (preset, exempt(preset))).collect()
+}
+
+type Presets = BTreeMap<Preset, BTreeSet<PathBuf>>;
+
+/// The paths that are in a tree of either side, as the tops of trees.
+fn common_trees(ours: &BTreeSet<PathBuf>, theirs: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let within = |path: &PathBuf, trees: &BTreeSet<PathBuf>| trees.iter().any(|tree| path.starts_with(tree));
+    let from_ours = ours.iter().filter(|path| within(path, theirs));
+    let from_theirs = theirs.iter().filter(|path| within(path, ours));
+    tops(from_ours.chain(from_theirs).cloned())
+}
+
+/// Devices both sides open; one that either side can do without is optional.
+fn common_devices(ours: &BTreeSet<Device>, theirs: &BTreeSet<Device>) -> BTreeSet<Device> {
+    let common = ours.iter().filter_map(|ours| {
+        let theirs = theirs.iter().find(|theirs| theirs.path == ours.path)?;
+        Some(Device {
+            path: ours.path.clone(),
+            presence: ours.presence.max(theirs.presence),
+        })
+    });
+    common.collect()
 }
 
 impl PartialEq for Profile {

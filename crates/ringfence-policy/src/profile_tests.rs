@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 use crate::fake::{ALLOW, DENY, FakeHost, GATED, config, profile, writable};
-use crate::{Acknowledgement, Axis, Policy, Root, RootKind, Source};
+use crate::{Acknowledgement, Axis, Guard, Policy, Presence, Root, RootKind, Source};
 
 #[test]
 fn pro_3_a_root_is_a_path_with_an_access_and_a_kind() {
@@ -69,6 +69,18 @@ fn pro_9_settings_are_a_copy_of_everything() {
         home: Home::Real,
         network: GATED,
         roots: vec![Root::absent("/data", Verdict::DENY)],
+        guards: vec![Guard::secret("/ws/key")],
+        presets: [Preset::Git].into(),
+        unguarded: vec!["/ws/x/y".into(), "/ws/x".into()],
+        new_repositories: NewRepositories::Refuse,
+        devices: vec![Device {
+            path: "/dev/kvm".into(),
+            presence: Presence::Optional,
+        }],
+        limits: Limits {
+            processes: Some(7),
+            ..Limits::default()
+        },
         require: Guarantees::RESOURCE_LIMITS,
         ..writable()
     };
@@ -87,6 +99,12 @@ fn pro_9_settings_are_a_copy_of_everything() {
             isolation: Isolation::Sandboxed,
             acknowledgement: Acknowledgement::NotGiven,
             roots: config.roots.clone(),
+            guards: config.guards.clone(),
+            presets: [(Preset::Git, ["/ws/x".into()].into())].into(),
+            new_repositories: NewRepositories::Refuse,
+            devices: config.devices.clone(),
+            environment: config.environment.clone(),
+            limits: config.limits,
             require: Guarantees::RESOURCE_LIMITS,
             required: profile.required(),
             fingerprint: profile.fingerprint(),

@@ -1,5 +1,6 @@
 //! Questions an approval layer asks a profile.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,8 @@ impl Profile {
     /// | same | `tree:` and a path | the access of the root or workspace at that very path, else deny |
     /// | same | `subtree:` and a path | the strictest access at or anywhere beneath the path |
     ///
+    /// Guards count for paths; what one matches by a pattern beneath a path does not count for `subtree:`.
+    ///
     /// The look-up is lexical: for a path that may lead through a symlink ask [`Profile::decide`] (PRO-36).
     ///
     /// # Errors
@@ -38,8 +41,12 @@ impl Profile {
         };
         Ok(match Scope::parse(scope)? {
             Scope::Host => self.host_access().get(axis),
-            Scope::Path(path) => self.tree().decide(path, axis).access,
-            Scope::Tree(path) => self.declared(&path, axis).unwrap_or_default(),
+            Scope::Path(path) => self.judge(path, axis).0,
+            // A guard may close what the root opens.
+            Scope::Tree(path) => self
+                .declared(&path, axis)
+                .unwrap_or_default()
+                .min(self.judge(&path, axis).0),
             Scope::Subtree(path) => self.tree().least_within(&path, axis),
         })
     }
@@ -57,10 +64,11 @@ impl Profile {
         axis: Axis,
     ) -> Result<ResolvedDecision, ResolveError> {
         let resolved = canonical(resolver, path)?;
-        let decision = self.tree().decide(&resolved.path, axis);
+        let (access, rule) = self.judge(&resolved.path, axis);
+        let rule = rule.map(Cow::into_owned);
         Ok(ResolvedDecision {
-            access: decision.access,
-            rule: decision.rule.cloned(),
+            access,
+            rule,
             resolved,
         })
     }

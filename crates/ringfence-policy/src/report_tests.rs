@@ -1,5 +1,6 @@
 use super::*;
 use crate::access::Axis;
+use crate::limit::Limit;
 use crate::obligation::Mechanism;
 
 fn entry(obligation: Obligation, discharge: Discharge) -> Entry {
@@ -143,7 +144,7 @@ fn pro_76_clauses_are_a_closed_set_of_distinct_words() {
         Clause::Lifetime,
         Clause::Environment,
         Clause::Network,
-        Clause::Limits,
+        Clause::Patterns,
     ];
     let mut words: Vec<_> = clauses
         .map(|clause| serde_json::to_string(&clause).unwrap())
@@ -154,6 +155,9 @@ fn pro_76_clauses_are_a_closed_set_of_distinct_words() {
     words.sort();
     words.dedup();
     assert_eq!(words.len(), clauses.len());
+    let limit = Clause::Limit(Limit::CpuTime);
+    assert_eq!(limit.to_string(), "limit of CPU time");
+    assert_eq!(serde_json::to_string(&limit).unwrap(), r#"{"limit":"cpu_time"}"#);
 }
 
 #[test]

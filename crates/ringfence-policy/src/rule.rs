@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::access::{Access, Axis, Verdict};
 use crate::path::{Identity, Kind, Link, Resolved, bytes};
+use crate::preset::{Preset, StandIn};
 use crate::text;
 
 /// Says something about one literal path.
@@ -29,6 +30,23 @@ pub struct Rule {
     pub identity: Option<Identity>,
     /// The symlinks that led from the written path to the canonical one.
     pub links: Vec<Link>,
+    /// Which directories above the path must not be moved away.
+    pub hold: Hold,
+    /// What may occupy the path on the host while nothing is there.
+    pub stand_in: StandIn,
+}
+
+/// Which directories above a closed path a command must not move away, so that no other object gets its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hold {
+    /// Each one a command could move: the name counts, wherever it comes from.
+    #[default]
+    Name,
+    /// This one and those between it and the path: what lies together stays together.
+    From(#[serde(serialize_with = "text::path")] PathBuf),
+    /// None: the object counts, under whatever name.
+    Object,
 }
 
 impl Rule {
@@ -58,7 +76,21 @@ impl Rule {
             kind,
             identity,
             links,
+            hold: Hold::Name,
+            stand_in: StandIn::Nothing,
         }
+    }
+
+    /// The same rule with what it holds in place.
+    #[must_use]
+    pub fn holding(self, hold: Hold) -> Self {
+        Self { hold, ..self }
+    }
+
+    /// The same rule with what may stand in for nothing.
+    #[must_use]
+    pub fn with_stand_in(self, stand_in: StandIn) -> Self {
+        Self { stand_in, ..self }
     }
 
     /// What rules are sorted by: path bytes, then all that makes provenance independent of insertion.
@@ -106,6 +138,17 @@ impl Axes {
     }
 }
 
+impl Axes {
+    /// Says nothing on this axis any more.
+    pub const fn forget(&mut self, axis: Axis) {
+        match axis {
+            Axis::Read => self.read = None,
+            Axis::Execute => self.execute = None,
+            Axis::Write => self.write = None,
+        }
+    }
+}
+
 impl From<Verdict> for Axes {
     fn from(verdict: Verdict) -> Self {
         Self {
@@ -127,9 +170,18 @@ pub enum Source {
     Workspace,
     /// The profile's additional root with this index in [`Profile::roots`](crate::Profile::roots).
     Root(usize),
+    /// The profile's own guard with this index in [`Profile::guards`](crate::Profile::guards).
+    Guard(usize),
+    /// A line of a preset.
+    Preset {
+        /// Which preset.
+        preset: Preset,
+        /// What would go wrong without it.
+        reason: &'static str,
+    },
     /// The runtime bundle with this name.
     Runtime(String),
-    /// The curated device set.
+    /// The curated device set, or a device the profile names.
     Device,
     /// The home directory of the executor.
     Home,
@@ -149,6 +201,8 @@ impl fmt::Display for Source {
             Self::Host => f.write_str("the profile's host access"),
             Self::Workspace => f.write_str("the profile's workspace access"),
             Self::Root(index) => write!(f, "the profile's additional root {index}"),
+            Self::Guard(index) => write!(f, "the profile's guard {index}"),
+            Self::Preset { preset, reason } => write!(f, "the preset {preset} ({reason})"),
             Self::Runtime(bundle) => write!(f, "the runtime bundle {bundle}"),
             Self::Device => f.write_str("the device set"),
             Self::Home => f.write_str("the executor's home directory"),

@@ -1,14 +1,20 @@
 //! The checked content of a profile, and the plain copy of it for other layers.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::access::{ABI_VERSION, Access, Home, Isolation, Verdict};
-use crate::config::{Acknowledgement, Root, RootKind};
+use crate::config::{Acknowledgement, NewRepositories, Root, RootKind};
+use crate::device::Device;
+use crate::environment::EnvironmentRules;
 use crate::fingerprint::Fingerprint;
 use crate::guarantee::Guarantees;
+use crate::guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject};
+use crate::limit::Limits;
 use crate::path::{Resolved, bytes};
+use crate::preset::{Preset, StandIn, stand_in};
 use crate::rule::{Reach, Rule, Source};
 use crate::text;
 
@@ -47,6 +53,19 @@ pub struct Settings {
     pub acknowledgement: Acknowledgement,
     /// Additional roots with canonical paths, sorted by path bytes.
     pub roots: Vec<Root>,
+    /// The guards the configuration lists, with canonical paths, sorted.
+    pub guards: Vec<Guard>,
+    /// The presets that apply, each with the paths at and beneath which it does not.
+    #[serde(serialize_with = "text::path_sets")]
+    pub presets: BTreeMap<Preset, BTreeSet<PathBuf>>,
+    /// What happens to repositories that commands make.
+    pub new_repositories: NewRepositories,
+    /// Device nodes that are open besides the usual ones, sorted.
+    pub devices: Vec<Device>,
+    /// Which variables commands inherit or have set.
+    pub environment: EnvironmentRules,
+    /// How much each command may use.
+    pub limits: Limits,
     /// Guarantees the configuration insists on.
     pub require: Guarantees,
     /// Guarantees without which no executor may be built.
@@ -69,6 +88,14 @@ pub(crate) struct Terms {
     pub(crate) isolation: Isolation,
     pub(crate) acknowledgement: Acknowledgement,
     pub(crate) roots: Vec<ResolvedRoot>,
+    /// Those of the configuration and of the presets, as they are applied.
+    pub(crate) guards: Vec<ResolvedGuard>,
+    /// The presets that apply, each with the paths at and beneath which it does not.
+    pub(crate) presets: BTreeMap<Preset, BTreeSet<PathBuf>>,
+    pub(crate) new_repositories: NewRepositories,
+    pub(crate) devices: BTreeSet<Device>,
+    pub(crate) environment: EnvironmentRules,
+    pub(crate) limits: Limits,
     pub(crate) require: Guarantees,
 }
 
@@ -90,10 +117,30 @@ impl Terms {
             isolation: self.isolation,
             acknowledgement: self.acknowledgement,
             roots: self.roots.iter().map(root).collect(),
+            guards: self.written_guards().map(written).collect(),
+            presets: self.presets.clone(),
+            new_repositories: self.new_repositories,
+            devices: self.devices.iter().cloned().collect(),
+            environment: self.environment.clone(),
+            limits: self.limits,
             require: self.require,
             required: self.required(),
             fingerprint,
         }
+    }
+
+    /// The guards of the configuration itself.
+    pub(crate) fn written_guards(&self) -> impl Iterator<Item = &ResolvedGuard> {
+        self.guards.iter().filter(|guard| guard.origin == Origin::Profile)
+    }
+
+    /// Whether a preset leaves a path alone.
+    pub(crate) fn is_unguarded(&self, path: &Path, origin: Origin) -> bool {
+        let Origin::Preset { preset, .. } = origin else {
+            return false;
+        };
+        let exempt = self.presets.get(&preset);
+        exempt.is_none_or(|paths| paths.iter().any(|exempt| path.starts_with(exempt)))
     }
 
     /// What is insisted on, and what the accesses need; gated is not allow (PRO-60..66).
@@ -112,17 +159,31 @@ impl Terms {
         if strictest.write != Access::Allow {
             required |= Guarantees::WRITE_BOUNDARY;
         }
+        for guard in &self.guards {
+            required |= Guarantees::WRITE_BOUNDARY;
+            if guard.protection == Protection::Secret {
+                required |= Guarantees::READ_BOUNDARY;
+            }
+        }
         if self.network != Access::Allow {
             required |= Guarantees::NETWORK_BOUNDARY;
         }
         required
     }
 
-    /// The rules of the profile, of which each path has exactly one.
+    /// The rules of the profile: one for each place with its own access, and those of guards with one name.
     pub(crate) fn rules(&self) -> Vec<Rule> {
         let roots = self.roots.iter().enumerate();
         let mut rules: Vec<_> = roots
-            .map(|(index, root)| Rule::new(root.at.clone(), Reach::Tree, root.access, Source::Root(index)))
+            .map(|(index, root)| {
+                let stand_in = if root.kind == RootKind::Absent {
+                    stand_in(&root.at.path)
+                } else {
+                    StandIn::Nothing
+                };
+                let rule = Rule::new(root.at.clone(), Reach::Tree, root.access, Source::Root(index));
+                rule.with_stand_in(stand_in)
+            })
             .collect();
         rules.push(Rule::new(
             self.workspace.clone(),
@@ -133,7 +194,26 @@ impl Terms {
         if !rules.iter().any(|rule| rule.path == Path::new("/")) {
             rules.push(Rule::tree("/", self.host_access, Source::Host));
         }
+        let mut written = 0;
+        for guard in &self.guards {
+            let source = guard.source(&mut written);
+            if let ResolvedSubject::Name(at) = &guard.subject {
+                let rule = Rule::new(at.clone(), Reach::Tree, guard.protection.axes(), source);
+                rules.push(rule.with_stand_in(guard.stand_in));
+            }
+        }
         rules
+    }
+}
+
+fn written(guard: &ResolvedGuard) -> Guard {
+    let subject = match &guard.subject {
+        ResolvedSubject::Name(at) => Subject::Path(at.path.clone()),
+        ResolvedSubject::Pattern(pattern) => Subject::Pattern(pattern.clone()),
+    };
+    Guard {
+        subject,
+        protection: guard.protection,
     }
 }
 

@@ -1,15 +1,23 @@
 //! From a configuration to checked terms, collecting every problem on the way.
 
-use std::collections::BTreeMap;
+mod guards;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::access::{Access, Axis, Isolation};
 use crate::config::{Acknowledgement, ProfileConfig, Root, RootKind};
-use crate::path::{Kind, Resolve, Resolved, canonical};
+use crate::device::Device;
+use crate::limit::{Limit, Limits};
+use crate::path::{Kind, Resolve, Resolved, canonical, is_clean};
 use crate::problem::{Field, InvalidProfile, Problem, Reason};
 use crate::terms::{ResolvedRoot, Terms, sorted};
+use guards::Guards;
 
-/// Checks in the order workspace, roots as listed, consistency of an unconfined profile (PRO-10).
+pub(crate) use guards::tops;
+
+/// Checks in the order workspace, roots, guards, unguarded paths, devices, limits, consistency of an unconfined
+/// profile (PRO-10).
 pub(crate) fn validate(config: &ProfileConfig, resolver: &dyn Resolve) -> Result<Terms, InvalidProfile> {
     let mut problems = Vec::new();
     let workspace = match found(resolver, &config.workspace, RootKind::Directory) {
@@ -20,14 +28,27 @@ pub(crate) fn validate(config: &ProfileConfig, resolver: &dyn Resolve) -> Result
         }
     };
     let roots = roots(&config.roots, workspace.as_ref(), resolver, &mut problems);
+    let places: Vec<&Path> = (workspace.iter().map(|at| at.path.as_path()))
+        .chain(roots.iter().map(|root| root.at.path.as_path()))
+        .collect();
+    let guards = guards::guards(config, &places, resolver, &mut problems);
+    let devices = devices(&config.devices, &mut problems);
+    problems.extend(guards.opened(config, &roots));
+    problems.extend(zero_limits(&config.limits));
     problems.extend(contradictions(config));
     match workspace {
-        Some(workspace) if problems.is_empty() => Ok(terms(config, workspace, roots)),
+        Some(workspace) if problems.is_empty() => Ok(terms(config, workspace, roots, guards, devices)),
         _ => Err(InvalidProfile { problems }),
     }
 }
 
-fn terms(config: &ProfileConfig, workspace: Resolved, roots: Vec<ResolvedRoot>) -> Terms {
+fn terms(
+    config: &ProfileConfig,
+    workspace: Resolved,
+    roots: Vec<ResolvedRoot>,
+    guards: Guards,
+    devices: BTreeSet<Device>,
+) -> Terms {
     let top = Path::new("/");
     let workspace_access = (workspace.path == top).then_some(config.workspace_access);
     let root_access = roots
@@ -46,8 +67,45 @@ fn terms(config: &ProfileConfig, workspace: Resolved, roots: Vec<ResolvedRoot>) 
         isolation: config.isolation,
         acknowledgement: config.acknowledgement,
         roots,
+        guards: guards.all,
+        presets: config
+            .presets
+            .iter()
+            .map(|preset| (*preset, guards.exempt.clone()))
+            .collect(),
+        new_repositories: config.new_repositories,
+        devices,
+        environment: config.environment.clone(),
+        limits: config.limits,
         require: config.require,
     }
+}
+
+fn devices(written: &[Device], problems: &mut Vec<Problem>) -> BTreeSet<Device> {
+    let is_node = |path: &Path| is_clean(path) && path.starts_with("/dev") && path != Path::new("/dev");
+    for (index, device) in written.iter().enumerate() {
+        if !is_node(&device.path) {
+            let path = device.path.clone();
+            problems.push(Field::Device(index).because(Reason::NotADevice { path }));
+        }
+    }
+    // Of two entries for one device the one that insists counts.
+    let mut devices: Vec<Device> = written.to_vec();
+    devices.sort();
+    devices.dedup_by(|a, b| a.path == b.path);
+    devices.into_iter().collect()
+}
+
+fn zero_limits(limits: &Limits) -> impl Iterator<Item = Problem> + '_ {
+    let fatal = [
+        Limit::Memory,
+        Limit::Processes,
+        Limit::CpuTime,
+        Limit::WallTime,
+        Limit::OpenFiles,
+    ];
+    let zero = fatal.into_iter().filter(|limit| limits.get(*limit) == Some(0));
+    zero.map(|limit| Field::Limit(limit).because(Reason::Zero))
 }
 
 fn roots(
@@ -112,6 +170,12 @@ fn contradictions(config: &ProfileConfig) -> Vec<Problem> {
             .into_iter()
             .filter(|(_, access)| *access != Access::Allow);
         problems.extend(closed.map(|(field, access)| field.because(Reason::Unenforceable { access })));
+        let guards = (0..config.guards.len()).map(Field::Guard);
+        let presets = (!config.presets.is_empty()).then_some(Field::Presets);
+        let confined = guards
+            .chain(presets)
+            .map(|field| field.because(Reason::NeedsConfinement));
+        problems.extend(confined);
     }
     problems
 }

@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use ringfence_policy::NameCase;
+
 /// One change a command makes to its executor's environment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -15,7 +17,10 @@ pub(crate) type Variables = Vec<(OsString, OsString)>;
 
 /// Sets a variable in place, or appends it.
 pub(crate) fn set(variables: &mut Variables, name: &OsStr, value: OsString) {
-    match variables.iter_mut().find(|(other, _)| other == name) {
+    match variables
+        .iter_mut()
+        .find(|(other, _)| NameCase::NATIVE.same(other, name))
+    {
         Some((_, old)) => *old = value,
         None => variables.push((name.to_owned(), value)),
     }
@@ -26,7 +31,7 @@ pub(crate) fn apply(mut variables: Variables, changes: &[(OsString, Change)]) ->
     for (name, change) in changes {
         match change {
             Change::Set(value) => set(&mut variables, name, value.clone()),
-            Change::Remove => variables.retain(|(other, _)| other != name),
+            Change::Remove => variables.retain(|(other, _)| !NameCase::NATIVE.same(other, name)),
         }
     }
     variables

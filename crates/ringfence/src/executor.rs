@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence_backend::CompiledPolicy;
-use ringfence_policy::{Guarantees, Level, Profile, RegionTree, Report};
+use ringfence_policy::{EnvironmentNotes, Guarantees, Level, Profile, RegionTree, Report};
 
 use crate::command::Command;
 use crate::environment::Variables;
 use crate::error::RunError;
+use crate::guarded::GuardedPlaces;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::set::Shared;
@@ -27,7 +28,9 @@ pub struct Executor {
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
     pub(crate) compiled: Arc<dyn CompiledPolicy>,
+    pub(crate) guarded: Arc<GuardedPlaces>,
     pub(crate) variables: Variables,
+    pub(crate) notes: EnvironmentNotes,
     pub(crate) home: Option<PathBuf>,
     pub(crate) temporary: PathBuf,
 }
@@ -132,9 +135,9 @@ impl Executor {
         self.report().level()
     }
 
-    /// The regions as they are enforced.
+    /// The regions as they are enforced, as far as the host was last seen.
     #[must_use]
-    pub fn tree(&self) -> &RegionTree {
+    pub fn tree(&self) -> Arc<RegionTree> {
         self.inner.compiled.tree()
     }
 
@@ -160,6 +163,13 @@ impl Executor {
     #[must_use]
     pub fn variables(&self) -> &[(OsString, OsString)] {
         &self.inner.variables
+    }
+
+    /// Which variables of the caller's were inherited, which were withheld although a rule names them, and which rules
+    /// let a dangerous one pass.
+    #[must_use]
+    pub fn environment_notes(&self) -> &EnvironmentNotes {
+        &self.inner.notes
     }
 
     pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {

@@ -40,6 +40,7 @@ mod completion;
 mod environment;
 mod error;
 mod executor;
+mod guarded;
 mod lifecycle;
 mod making;
 mod outcome;
@@ -58,7 +59,7 @@ pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
 pub use executor::Executor;
-pub use outcome::{Ending, Limit, Outcome, OutcomeError};
+pub use outcome::{Ending, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
 pub use set::{CloseReport, ExecutorSet};
@@ -70,8 +71,12 @@ pub use ringfence_backend::{
 };
 pub use ringfence_host::Host;
 pub use ringfence_policy::{
-    ABI_VERSION, Access, Acknowledgement, Axis, Clause, Decision, Discharge, Entry, Field, Fingerprint,
-    GuaranteeSet, Guarantees, Home, Identity, InvalidProfile, Isolation, Kind, Level, Link, Mechanism,
-    Obligation, Problem, Profile, ProfileConfig, QueryError, Reason, Region, RegionTree, Report, Resolve,
-    ResolveError, Resolved, ResolvedDecision, ResolvedRoot, Root, RootKind, Rule, Settings, Source, Verdict,
+    ABI_VERSION, Access, Acknowledgement, Axes, Axis, Clause, Decision, Device, Discharge, Entry,
+    EnvironmentNotes, EnvironmentRules, Explicit, Field, Fingerprint, Glob, GlobError, GuaranteeSet,
+    Guarantees, Guard, Hold, Home, INHERITED, Identity, InvalidProfile, InvalidVariable, Isolation, Kind,
+    Level, Limit, Limits, Link, Mechanism, NEVER, NewRepositories, Obligation, Origin, Overridden, Pattern,
+    Presence, Preset, Problem, Profile, ProfileConfig, Protection, QueryError, Reach, Reason, Region,
+    RegionTree, Report, Resolve, ResolveError, Resolved, ResolvedDecision, ResolvedGuard, ResolvedRoot,
+    ResolvedSubject, Root, RootKind, Rule, Settings, Source, StandIn, Subject, UnknownPreset, VariableName,
+    Verdict, Withheld,
 };

@@ -1,21 +1,24 @@
 //! How one executor is made: directories, rules, environment, compiled policy.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ringfence_backend::{CompileRequest, LaunchError, Unavailable};
+use ringfence_backend::{CompileRequest, Guarded, LaunchError, Unavailable};
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, RuntimeAccess};
-use ringfence_policy::{Access, EnvironmentRules, Home, Policy, Reach, Resolve, Rule, Source, Verdict};
+use ringfence_policy::{
+    Access, Environment, Home, NameCase, Policy, Reach, RegionTree, Resolve, Rule, Source, Verdict,
+    private_directories,
+};
 
-use crate::environment;
 use crate::error::ExecutorError;
 use crate::executor::{Executor, Inner};
+use crate::guarded::GuardedPlaces;
 use crate::platform::Probe;
-use crate::scratch::make_private;
+use crate::scratch::{JOURNAL, make_private};
 use crate::set::Shared;
 
 impl Shared {
@@ -44,19 +47,25 @@ impl Shared {
         };
         let policy =
             Policy::compile(&self.profile, rules).map_err(|error| unenforceable(error.to_string()))?;
+        let guarded = Arc::new(GuardedPlaces::new(&self.profile, vec![self.owned_path.clone()]));
         let request = CompileRequest {
             policy,
+            guarded: Arc::clone(&guarded) as Arc<dyn Guarded>,
             base: directories.base.clone(),
-            private_bytes: self.private_bytes,
+            journal: directories.top.join(JOURNAL),
+            private_bytes: self.profile.limits().private_bytes.unwrap_or(self.private_bytes),
         };
         let compiled = self.backend.compile(request)?;
         if self.probe == Probe::AtFirstExecutor {
             compiled.warm_up().map_err(|error| self.untrue(error))?;
         }
+        let environment = self.environment(directories, isolated, &compiled.tree());
         Ok(Executor::new(Inner {
             shared: Arc::clone(self),
             compiled,
-            variables: self.variables(directories, isolated),
+            guarded,
+            variables: environment.variables,
+            notes: environment.notes,
             home: isolated.then(|| directories.home.clone()),
             temporary: directories.temporary.clone(),
         }))
@@ -76,24 +85,43 @@ impl Shared {
         }
     }
 
-    /// The environment of an executor's commands: allowed variables, what its toolchains need, private
-    /// directories (ENV-1 to ENV-3).
-    fn variables(&self, directories: &Directories, isolated: bool) -> environment::Variables {
+    /// The environment of an executor's commands: allowed variables, what its toolchains need, private directories
+    /// (ENV-1 to ENV-3), and of `PATH` what commands may run and can't change.
+    fn environment(&self, directories: &Directories, isolated: bool, tree: &RegionTree) -> Environment {
         let mut forced: BTreeMap<OsString, OsString> = BTreeMap::new();
         forced.extend(
             self.bundles
                 .iter()
                 .flat_map(|bundle| bundle.environment.iter().cloned()),
         );
-        forced.insert("TMPDIR".into(), directories.temporary.clone().into());
-        if isolated {
-            let home = &directories.home;
+        let home = isolated.then_some(&*directories.home);
+        if let Some(home) = home {
             let private = self.bundles.iter().flat_map(|bundle| &bundle.private);
             forced.extend(private.map(|(name, below)| (name.clone(), home.join(below).into())));
-            forced.insert("HOME".into(), home.clone().into());
         }
-        EnvironmentRules::default().assemble(self.caller.clone(), &forced)
+        let private = private_directories(NameCase::NATIVE, &directories.temporary, home);
+        forced.extend(private);
+        let rules = self.profile.environment();
+        let mut caller = self.caller.clone();
+        if let Some(path) = caller.get_mut(OsStr::new(PATH)) {
+            *path = usable_path(path, tree);
+        }
+        rules.assemble(caller, &forced)
     }
+}
+
+const PATH: &str = "PATH";
+
+/// The directories of `path` whose programs commands may run and not replace.
+fn usable_path(path: &OsStr, tree: &RegionTree) -> OsString {
+    let usable = |directory: &PathBuf| {
+        Host.resolve(directory).is_ok_and(|found| {
+            let verdict = tree.verdict(&found.path);
+            verdict.execute == Access::Allow && verdict.write != Access::Allow
+        })
+    };
+    let kept = std::env::split_paths(path).filter(usable);
+    std::env::join_paths(kept).unwrap_or_default()
 }
 
 /// The private directories of one executor.

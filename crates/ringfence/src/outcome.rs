@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ringfence_backend::LifetimeContainment;
-use ringfence_policy::Guarantees;
+use ringfence_policy::{Guarantees, Limit};
 use thiserror::Error;
 
 use crate::capture::Captured;
@@ -79,14 +79,6 @@ pub enum Ending {
     OwnerClosed,
 }
 
-/// A limit that ends a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Limit {
-    /// Bytes written to standard output and standard error together.
-    Output,
-}
-
 /// The named error of a command that did not exit by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
@@ -103,7 +95,7 @@ pub enum OutcomeError {
     #[error("the command's deadline passed")]
     TimedOut,
     /// See [`Ending::LimitExceeded`].
-    #[error("the command went over its {} limit", .0.name())]
+    #[error("the command went over its {0} limit")]
     LimitExceeded(Limit),
     /// See [`Ending::Cancelled`].
     #[error("the command was cancelled")]
@@ -111,12 +103,4 @@ pub enum OutcomeError {
     /// See [`Ending::OwnerClosed`].
     #[error("the command's executor set was closed")]
     OwnerClosed,
-}
-
-impl Limit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Output => "output",
-        }
-    }
 }

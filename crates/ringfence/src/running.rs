@@ -4,12 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError};
+use ringfence_policy::Limit;
 
 use crate::capture::Capture;
 use crate::completion::Completion;
 use crate::error::RunError;
 use crate::lifecycle::{Closable, Lease};
-use crate::outcome::{Ending, Limit, Outcome};
+use crate::outcome::{Ending, Outcome};
 use crate::pipe::CapturePipe;
 
 /// What a started command came to.

@@ -13,6 +13,8 @@ const PREFIX: &str = "ringfence-set-";
 /// What a directory is called until it is locked.
 const UNFINISHED: &str = ".ringfence-new-";
 const OWNER: &str = "owner";
+/// In the directory of each executor: what its backend made elsewhere on the host.
+pub(crate) const JOURNAL: &str = "placeholders";
 
 /// The directory of one set; removed by [`OwnedDirectory::remove`], or as well as possible when dropped.
 #[derive(Debug)]
@@ -125,6 +127,7 @@ fn sweep(root: &Path) {
         .filter(|path| is_abandoned(path))
     {
         tracing::info!(path = %path.display(), "removing what a crashed set left");
+        sweep_journals(&path);
         if let Err(error) = remove_tree(&path) {
             tracing::warn!(path = %path.display(), %error, "it could not be removed");
         }
@@ -133,6 +136,23 @@ fn sweep(root: &Path) {
 
 #[cfg(not(unix))]
 fn sweep(_: &Path) {}
+
+/// Removes what the executors of a crashed set left outside of its directory.
+#[cfg(target_os = "linux")]
+fn sweep_journals(set: &Path) {
+    let Ok(entries) = fs::read_dir(set) else { return };
+    for journal in entries.flatten().map(|entry| entry.path().join(JOURNAL)) {
+        match ringfence_host::placeholder::sweep(&journal) {
+            Ok(removed) => removed
+                .iter()
+                .for_each(|path| tracing::info!(path = %path.display(), "removed a placeholder")),
+            Err(error) => tracing::warn!(path = %journal.display(), %error, "it could not be read"),
+        }
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn sweep_journals(_: &Path) {}
 
 /// Whether this is a directory of a set of this user, made by another process, and nobody holds its lock.
 ///

@@ -80,19 +80,19 @@ fn pro_81_pro_83_named_errors_keep_their_identity() {
         "{problems:?}"
     );
 
-    // An absent name that must not be written can't be protected yet, so the required guarantee is missing: the
-    // backend's error arrives unchanged through the set.
+    // Nothing restricts egress to targets without a route, so a guarantee that is insisted on is missing: the backend's
+    // error arrives unchanged through the set.
     let config = ProfileConfig {
-        roots: vec![Root::absent(fixture.path(".git"), Verdict::READ_ONLY)],
+        require: Guarantees::TARGET_NETWORK,
         ..fixture.config()
     };
     let error = fixture.set_with(&config).executor("a").map(drop).unwrap_err();
     assert!(matches!(
         &error,
-        ExecutorError::Unavailable(Unavailable::Guarantees { missing, .. }) if *missing == Guarantees::WRITE_BOUNDARY
+        ExecutorError::Unavailable(Unavailable::Guarantees { missing, .. }) if *missing == Guarantees::TARGET_NETWORK
     ));
     assert_eq!(error.code(), "guarantees_missing");
-    assert!(error.hint().contains("does not exist yet"));
+    assert!(!error.hint().is_empty());
 
     let error: BuildError = Unavailable::NoBackend {
         why: "x".to_owned(),

@@ -16,8 +16,7 @@ use std::time::Duration;
 use common::{Fixture, eventually, shell};
 use ringfence::blocking::ExecutorSet;
 use ringfence::{
-    Access, Acknowledgement, BuildError, Ending, ExecutorError, Host, Isolation, Level, Profile,
-    ProfileConfig, RunError, Verdict,
+    BuildError, Ending, ExecutorError, Home, Host, Level, Profile, ProfileConfig, RunError, Verdict,
 };
 
 #[test]
@@ -249,12 +248,8 @@ fn dropping_a_set_without_close_kills_and_removes_too() {
 fn set_20_exe_5_an_unconfined_set_has_the_same_environment_and_claims_nothing_else() {
     let fixture = Fixture::new();
     let config = ProfileConfig {
-        workspace_access: Verdict::READ_WRITE,
-        host_access: Verdict::READ_WRITE,
-        network: Access::Allow,
-        isolation: Isolation::Unconfined,
-        acknowledgement: Acknowledgement::Unconfined,
-        ..fixture.config()
+        home: Home::Isolated,
+        ..ProfileConfig::unconfined(fixture.workspace.path())
     };
     let set = fixture.set_with(&config);
     let executor = set.executor("a").unwrap();

@@ -135,7 +135,8 @@ fn open_checked<'a>(plan: &Plan<'a>, operation: &Operation<'a>, flags: u64) -> O
 fn open_target<'a>(plan: &Plan<'a>, root: &Fd, target: Path<'a>) -> Outcome<'a, Fd> {
     plan.check(Step::Target)?;
     let resolve = sys::RESOLVE_BENEATH | sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_NO_MAGICLINKS;
-    let flags = sys::O_PATH | sys::O_CLOEXEC;
+    // Without following: a link can be a target itself.
+    let flags = sys::O_PATH | sys::O_NOFOLLOW | sys::O_CLOEXEC;
     sys::open_resolving(root.raw(), target.relative(), flags, resolve).at_path(Step::Target, target)
 }
 

@@ -1,0 +1,224 @@
+//! What guards match on this host, kept up to date.
+//!
+//! A [`Search`] walks directory trees once and remembers every directory. Asked again, it looks only at those in which
+//! names have come or gone, as the kernel tells it; where the kernel can't, at those whose change time is another.
+
+mod directory;
+mod repository;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::Pattern;
+
+use directory::{Directory, Stamp};
+use watch::Watches;
+
+pub use repository::{Repository, RepositoryKind};
+
+/// Directories looked at before a search gives up.
+const DIRECTORY_LIMIT: usize = 200_000;
+
+/// One search: where, for what, and what was found.
+#[derive(Debug)]
+pub struct Search {
+    scope: Scope,
+    directories: BTreeMap<PathBuf, Directory>,
+    watches: Watches,
+    /// What was found at the paths that are looked at one by one.
+    single: Vec<Found>,
+    found: Vec<Found>,
+    complete: bool,
+}
+
+/// Where a search looks and for what.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// The directories to search, with everything beneath; a link in them is not followed.
+    pub places: Vec<PathBuf>,
+    /// Directories that are not entered.
+    pub closed: Vec<PathBuf>,
+    /// What to look for.
+    pub patterns: Vec<Pattern>,
+    /// Whether to look for repositories too.
+    pub repositories: bool,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Found {
+    /// What matches the pattern with this index.
+    Match {
+        /// The path that matches.
+        path: PathBuf,
+        /// What is there.
+        object: Object,
+        /// Index in [`Scope::patterns`].
+        pattern: usize,
+    },
+    /// A repository, or what leads to one.
+    Repository(Repository),
+}
+
+/// What was found at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Object {
+    /// A directory.
+    Directory,
+    /// A symbolic link, wherever it leads.
+    Link,
+    /// Anything else.
+    File,
+}
+
+impl Search {
+    /// Searches everything once.
+    pub fn new(scope: Scope) -> Self {
+        let mut search = Self {
+            scope,
+            directories: BTreeMap::new(),
+            watches: Watches::new(),
+            single: Vec::new(),
+            found: Vec::new(),
+            complete: true,
+        };
+        let places = search.scope.places.clone();
+        search.walk(places);
+        search.refresh_single();
+        search.collect();
+        search
+    }
+
+    /// Looks again; says whether anything is different.
+    ///
+    /// Costs one system call where nothing has changed and the kernel tells of changes; else one for every directory
+    /// it doesn't tell about.
+    pub fn look(&mut self) -> bool {
+        let stale = self.stale();
+        let mut different = self.refresh_single();
+        if !stale.is_empty() {
+            self.walk(stale);
+            different |= self.collect();
+        }
+        different
+    }
+
+    /// What there is, sorted.
+    pub fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    /// Whether everything could be looked at.
+    pub const fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// How many directories are remembered.
+    pub fn directory_count(&self) -> usize {
+        self.directories.len()
+    }
+
+    /// The directories in which names may have come or gone.
+    fn stale(&mut self) -> Vec<PathBuf> {
+        let told = self.watches.changed();
+        let changed = |path: &Path, directory: &Directory| match &told {
+            Some(told) if directory.is_watched() => directory.is_told(told),
+            _ => directory.is_different(path),
+        };
+        let known = self.directories.iter();
+        known
+            .filter(|(path, directory)| changed(path, directory))
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    /// Lists these directories, and those beneath that were not known before.
+    fn walk(&mut self, mut pending: Vec<PathBuf>) {
+        while let Some(path) = pending.pop() {
+            if self.scope.closed.contains(&path) {
+                continue;
+            }
+            if self.directories.len() >= DIRECTORY_LIMIT && !self.directories.contains_key(&path) {
+                self.complete = false;
+                return;
+            }
+            // Watched before it is listed, so that nothing falls between.
+            let Some(stamp) = Stamp::of(&path) else {
+                self.forget(&path);
+                continue;
+            };
+            let watch = self.watches.add(&path);
+            let Some(listed) = Directory::list(&path, stamp, watch, &self.scope) else {
+                self.complete = false;
+                continue;
+            };
+            let before = self.directories.insert(path.clone(), listed);
+            let now = self
+                .directories
+                .get(&path)
+                .map(|listed| listed.subdirectories().to_vec());
+            let now = now.unwrap_or_default();
+            let before = before
+                .map(|before| before.subdirectories().to_vec())
+                .unwrap_or_default();
+            for gone in before.iter().filter(|name| !now.contains(name)) {
+                self.forget(&path.join(gone));
+            }
+            // One that has the name of another from before is told apart by its stamp.
+            pending.extend(now.iter().map(|name| path.join(name)).filter(|path| {
+                let known = self.directories.get(path);
+                known.is_none_or(|known| known.is_another(path))
+            }));
+        }
+    }
+
+    fn forget(&mut self, top: &Path) {
+        // Paths sort by their components, so what is beneath one follows it.
+        let beneath = self.directories.range(top.to_owned()..);
+        let gone: Vec<PathBuf> = beneath
+            .map(|(path, _)| path)
+            .take_while(|path| path.starts_with(top))
+            .cloned()
+            .collect();
+        for path in gone {
+            self.directories.remove(&path);
+        }
+    }
+
+    /// Looks at the paths that need no search.
+    fn refresh_single(&mut self) -> bool {
+        let patterns = self.scope.patterns.iter().enumerate();
+        let single = patterns.filter(|(_, pattern)| pattern.glob().is_none());
+        let now: Vec<Found> = single
+            .filter_map(|(index, pattern)| {
+                let path = pattern.base().to_owned();
+                let object = Object::at(&path)?;
+                Some(Found::Match {
+                    path,
+                    object,
+                    pattern: index,
+                })
+            })
+            .collect();
+        if now == self.single {
+            return false;
+        }
+        self.single = now;
+        self.collect()
+    }
+
+    /// Puts together what the directories hold; says whether it is different.
+    fn collect(&mut self) -> bool {
+        let mut found: Vec<Found> = self.single.clone();
+        found.extend(self.directories.values().flat_map(Directory::found).cloned());
+        found.sort();
+        let different = found != self.found;
+        self.found = found;
+        different
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "guarded_tests.rs"]
+mod tests;

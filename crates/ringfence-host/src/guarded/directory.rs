@@ -1,0 +1,173 @@
+//! One directory as it was listed.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs::{self, FileType};
+use std::path::Path;
+
+use super::{Found, Object, Scope, repository};
+
+/// A directory that has been listed.
+#[derive(Debug)]
+pub(super) struct Directory {
+    stamp: Stamp,
+    watch: Option<i32>,
+    subdirectories: Vec<OsString>,
+    found: Vec<Found>,
+}
+
+/// One entry of a directory.
+pub(super) struct Entry {
+    pub(super) name: OsString,
+    pub(super) kind: FileType,
+}
+
+impl Directory {
+    /// Lists a directory; nothing if it can't be listed.
+    pub(super) fn list(path: &Path, stamp: Stamp, watch: Option<i32>, scope: &Scope) -> Option<Self> {
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(path).ok()? {
+            let entry = entry.ok()?;
+            // What is gone already is not there.
+            if let Ok(kind) = entry.file_type() {
+                entries.push(Entry {
+                    name: entry.file_name(),
+                    kind,
+                });
+            }
+        }
+        let mut found = matches(path, &entries, scope);
+        let mut skipped: &[&str] = &[];
+        if scope.repositories {
+            let (repositories, inside) = repository::find(path, &entries);
+            found.extend(repositories.into_iter().map(Found::Repository));
+            skipped = inside;
+        }
+        let enter = |entry: &&Entry| entry.kind.is_dir() && !skipped.iter().any(|name| entry.name == *name);
+        Some(Self {
+            stamp,
+            watch,
+            subdirectories: entries
+                .iter()
+                .filter(enter)
+                .map(|entry| entry.name.clone())
+                .collect(),
+            found,
+        })
+    }
+
+    pub(super) fn subdirectories(&self) -> &[OsString] {
+        &self.subdirectories
+    }
+
+    pub(super) fn found(&self) -> &[Found] {
+        &self.found
+    }
+
+    pub(super) const fn is_watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// Whether the kernel told of a change in it.
+    pub(super) fn is_told(&self, told: &HashSet<i32>) -> bool {
+        self.watch.is_some_and(|watch| told.contains(&watch))
+    }
+
+    /// Whether names may have come or gone since it was listed.
+    pub(super) fn is_different(&self, path: &Path) -> bool {
+        self.stamp.is_young || Stamp::of(path).is_none_or(|now| now.moment() != self.stamp.moment())
+    }
+
+    /// Whether another directory has the path now.
+    pub(super) fn is_another(&self, path: &Path) -> bool {
+        Stamp::of(path).is_none_or(|now| now.identity != self.stamp.identity)
+    }
+}
+
+/// Each entry is tried against each pattern; the automaton is moved to the directory only once.
+fn matches(path: &Path, entries: &[Entry], scope: &Scope) -> Vec<Found> {
+    let mut found = Vec::new();
+    for (index, pattern) in scope.patterns.iter().enumerate() {
+        let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(pattern.base())) else {
+            continue;
+        };
+        let search = glob.start(&Path::new("/").join(rest));
+        let matching = entries
+            .iter()
+            .filter(|entry| search.enter(&entry.name).is_match());
+        for entry in matching {
+            let path = path.join(&entry.name);
+            // Exceptions are rare, and judged by the pattern itself.
+            if pattern.exceptions().is_empty() || pattern.matches(&path) {
+                found.push(Found::Match {
+                    path,
+                    object: Object::of(entry.kind),
+                    pattern: index,
+                });
+            }
+        }
+    }
+    found
+}
+
+impl Object {
+    fn of(kind: FileType) -> Self {
+        match kind {
+            kind if kind.is_dir() => Self::Directory,
+            kind if kind.is_symlink() => Self::Link,
+            _ => Self::File,
+        }
+    }
+
+    /// What is at a path; nothing if there is nothing.
+    pub(super) fn at(path: &Path) -> Option<Self> {
+        Some(Self::of(path.symlink_metadata().ok()?.file_type()))
+    }
+}
+
+/// Which directory it was and when names in it last changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamp {
+    identity: (u64, u64),
+    changed: (i64, i64),
+    /// It changed so shortly before that a later change may have the same time.
+    is_young: bool,
+}
+
+impl Stamp {
+    fn moment(&self) -> ((u64, u64), (i64, i64)) {
+        (self.identity, self.changed)
+    }
+
+    /// Looks without following a link; nothing if it is no directory.
+    #[cfg(unix)]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        use std::time::{Duration, SystemTime};
+        /// More than any tick of a file system's clock.
+        const TICK: Duration = Duration::from_millis(50);
+        let seen = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+        let changed = (seen.ctime(), seen.ctime_nsec());
+        let seconds = u64::try_from(changed.0).unwrap_or_default();
+        let nanoseconds = u64::try_from(changed.1).unwrap_or_default();
+        let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
+        // One from the future is as doubtful as one from just now.
+        let is_young = at.elapsed().map_or(true, |age| age < TICK);
+        Some(Self {
+            identity: (seen.dev(), seen.ino()),
+            changed,
+            is_young,
+        })
+    }
+
+    /// Systems without change times: every directory counts as just changed.
+    #[cfg(not(unix))]
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+        Some(Self {
+            identity: (0, 0),
+            changed: (0, 0),
+            is_young: true,
+        })
+    }
+}

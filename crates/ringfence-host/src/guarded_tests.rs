@@ -1,0 +1,178 @@
+use std::path::PathBuf;
+
+use ringfence_policy::Pattern;
+
+use super::{Found, Object, Repository, RepositoryKind, Scope, Search};
+use crate::testing::Tree;
+
+fn search(tree: &Tree, globs: &[&str]) -> Search {
+    let pattern = |glob: &&str| Pattern::new(tree.path(""), *glob).unwrap();
+    Search::new(Scope {
+        places: vec![tree.path("")],
+        closed: vec![tree.path("closed")],
+        patterns: globs.iter().map(pattern).collect(),
+        repositories: true,
+    })
+}
+
+fn matches(search: &Search) -> Vec<(PathBuf, Object)> {
+    let found = search.found().iter();
+    let matches = found.filter_map(|found| match found {
+        Found::Match { path, object, .. } => Some((path.clone(), *object)),
+        Found::Repository(_) => None,
+    });
+    matches.collect()
+}
+
+fn repositories(search: &Search) -> Vec<Repository> {
+    let found = search.found().iter();
+    let repositories = found.filter_map(|found| match found {
+        Found::Repository(repository) => Some(repository.clone()),
+        Found::Match { .. } => None,
+    });
+    repositories.collect()
+}
+
+#[test]
+fn matches_are_found_at_any_depth_and_links_are_not_followed() {
+    let tree = Tree::new();
+    tree.file("a/b/.env");
+    tree.dir("a/.env");
+    tree.file("closed/.env");
+    tree.file("line\nbreak/.env");
+    tree.link("outside", "/etc");
+    tree.link("l/.env", "nowhere");
+    tree.file("notenv");
+    let found = search(&tree, &["**/.env"]);
+    let expected = [
+        (tree.path("a/.env"), Object::Directory),
+        (tree.path("a/b/.env"), Object::File),
+        (tree.path("l/.env"), Object::Link),
+        (tree.path("line\nbreak/.env"), Object::File),
+    ];
+    assert_eq!(matches(&found), expected);
+    assert!(found.is_complete());
+}
+
+#[test]
+fn exceptions_and_exact_paths_hold() {
+    let tree = Tree::new();
+    tree.file("x/.env.local");
+    tree.file("x/.env.example.local");
+    tree.file("single");
+    let pattern = Pattern::new(tree.path(""), "**/.env*")
+        .unwrap()
+        .except("**/*.example.local")
+        .unwrap();
+    let mut found = Search::new(Scope {
+        places: vec![tree.path("")],
+        patterns: vec![
+            pattern,
+            Pattern::exactly(tree.path("single")),
+            Pattern::exactly(tree.path("later")),
+        ],
+        ..Scope::default()
+    });
+    let expected = [
+        (tree.path("single"), Object::File),
+        (tree.path("x/.env.local"), Object::File),
+    ];
+    assert_eq!(matches(&found), expected);
+    assert!(!found.look());
+    tree.dir("later");
+    assert!(found.look());
+    assert_eq!(matches(&found)[0], (tree.path("later"), Object::Directory));
+}
+
+#[test]
+fn whatever_comes_or_goes_is_noticed_and_nothing_else_is_news() {
+    let tree = Tree::new();
+    tree.file("a/x");
+    let mut search = search(&tree, &["**/secret"]);
+    let mut expect = |change: &dyn Fn(), names: &[&str]| {
+        let before = matches(&search);
+        change();
+        let news = search.look();
+        let now: Vec<PathBuf> = matches(&search).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(now, names.iter().map(|name| tree.path(name)).collect::<Vec<_>>());
+        assert_eq!(news, before != matches(&search));
+        assert!(!search.look(), "nothing has changed since");
+    };
+    let rename = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
+    expect(&|| drop(tree.file("a/secret")), &["a/secret"]);
+    expect(&|| drop(tree.file("a/other")), &["a/secret"]);
+    expect(
+        &|| drop(tree.file("new/deep/secret")),
+        &["a/secret", "new/deep/secret"],
+    );
+    expect(
+        &|| drop(tree.file("new/deep/er/secret")),
+        &["a/secret", "new/deep/er/secret", "new/deep/secret"],
+    );
+    expect(
+        &|| rename("new", "moved"),
+        &["a/secret", "moved/deep/er/secret", "moved/deep/secret"],
+    );
+    expect(
+        &|| std::fs::remove_dir_all(tree.path("moved")).unwrap(),
+        &["a/secret"],
+    );
+    expect(&|| rename("a/secret", "a/plain"), &[]);
+    // A directory that takes another's name.
+    tree.file("b/secret");
+    expect(&|| {}, &["b/secret"]);
+    tree.file("c/x");
+    expect(
+        &|| {
+            rename("b", "away");
+            rename("c", "b");
+        },
+        &["away/secret"],
+    );
+}
+
+#[test]
+fn repositories_are_known_by_what_they_contain() {
+    let tree = Tree::new();
+    for directory in ["w/.git", "w/.git/modules/a/b", "bare"] {
+        tree.file(&format!("{directory}/HEAD"));
+        tree.dir(&format!("{directory}/objects/ab"));
+        tree.dir(&format!("{directory}/refs"));
+    }
+    tree.file("w/.git/worktrees/x/HEAD");
+    tree.file("w/.git/worktrees/x/commondir");
+    tree.file("w/sub/.git");
+    tree.link("linked/.git", "../bare");
+    tree.dir("empty/.git");
+    let kind = |path: &str, kind| Repository {
+        path: tree.path(path),
+        kind,
+    };
+    let expected = [
+        kind("bare", RepositoryKind::Directory),
+        kind("linked/.git", RepositoryKind::Pointer),
+        kind("w/.git", RepositoryKind::Directory),
+        kind("w/.git/modules/a/b", RepositoryKind::Directory),
+        kind("w/.git/worktrees/x", RepositoryKind::WorkingTree),
+        kind("w/sub/.git", RepositoryKind::Pointer),
+    ];
+    let mut search = search(&tree, &[]);
+    assert_eq!(repositories(&search), expected);
+    // Objects are not looked at, and what comes into them is no news.
+    tree.file("bare/objects/ab/cd");
+    assert!(!search.look());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_change_is_noticed_where_the_kernel_does_not_tell() {
+    let tree = Tree::new();
+    tree.dir("a");
+    let mut search = search(&tree, &["**/secret"]);
+    search.watches = super::Watches::none();
+    let watched = std::mem::take(&mut search.directories);
+    search.walk(watched.into_keys().collect());
+    tree.file("a/secret");
+    assert!(search.look());
+    assert_eq!(matches(&search).len(), 1);
+}

@@ -1,0 +1,115 @@
+//! Closed names with nothing behind them, in places where a command could create them.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use ringfence_host::placeholder::{Occupied, Placeholders};
+use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, StandIn};
+use rustix::io::Errno;
+
+/// What was done about them.
+#[derive(Debug, Default)]
+pub(crate) struct Absent {
+    /// Rules that close placeholders above the closed names.
+    pub(crate) rules: Vec<Rule>,
+    /// What stands on the host, and for what.
+    occupied: BTreeMap<PathBuf, StandIn>,
+    /// Names that could not be occupied, and why.
+    open: BTreeMap<PathBuf, String>,
+}
+
+/// Occupies every closed name that a command could create.
+///
+/// # Errors
+/// A closed name to which a link leads that was not there before.
+pub(crate) fn occupy(tree: &RegionTree, placeholders: &mut Placeholders) -> Result<Absent, PathBuf> {
+    let mut absent = Absent::default();
+    for region in tree.regions() {
+        let mut rules = region.rules.iter();
+        if let Some(rule) = rules.find(|rule| rule.stand_in != StandIn::Nothing) {
+            absent.occupy(tree, &region, rule, placeholders)?;
+        }
+    }
+    Ok(absent)
+}
+
+impl Absent {
+    fn occupy(
+        &mut self,
+        tree: &RegionTree,
+        region: &Region<'_>,
+        rule: &Rule,
+        placeholders: &mut Placeholders,
+    ) -> Result<(), PathBuf> {
+        if region.object.write == Access::Allow {
+            return Ok(());
+        }
+        let Some(name) = first_missing(region.path) else {
+            return Ok(());
+        };
+        let parent = name.parent().unwrap_or(Path::new("/"));
+        if tree.decide(parent, Axis::Write).access != Access::Allow || self.occupied.contains_key(&name) {
+            return Ok(());
+        }
+        let whole = name == region.path;
+        let stand_in = if whole { rule.stand_in } else { StandIn::Directory };
+        match placeholders.occupy(&name, stand_in) {
+            Ok(Occupied::Genuine) => {}
+            Ok(Occupied::Placeholder) => {
+                if !whole {
+                    let at = Resolved {
+                        path: name.clone(),
+                        kind: Kind::Directory,
+                        identity: None,
+                        links: Vec::new(),
+                    };
+                    let closed = Rule::new(at, Reach::Tree, rule.axes, rule.source.clone());
+                    self.rules.push(closed.holding(rule.hold.clone()));
+                }
+                self.occupied.insert(name, stand_in);
+            }
+            // What this user can't create, its commands can't either.
+            Err(error) if is_refusal(error.kind()) => {}
+            Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Err(name),
+            Err(error) => drop(self.open.insert(region.path.to_owned(), error.to_string())),
+        }
+        Ok(())
+    }
+
+    /// What stands for a closed name on the host, in words.
+    pub(crate) fn artefact(&self, path: &Path) -> Option<String> {
+        let (name, stand_in) = path
+            .ancestors()
+            .find_map(|above| self.occupied.get_key_value(above))?;
+        let what = match stand_in {
+            StandIn::Directory => "an empty directory",
+            StandIn::File("") => "an empty file",
+            StandIn::File(_) | StandIn::Nothing => "a file that says nothing",
+        };
+        Some(format!(
+            "{what} stands at {} while the executor lives",
+            name.display()
+        ))
+    }
+
+    /// Why a closed name could not be occupied.
+    pub(crate) fn failure(&self, path: &Path) -> Option<&str> {
+        self.open.get(path).map(String::as_str)
+    }
+}
+
+/// The path itself if only its last name is missing, else the first missing name above it; a placeholder of somebody
+/// counts as missing. Nothing where something else is there.
+fn first_missing(path: &Path) -> Option<PathBuf> {
+    let missing = path.ancestors().take_while(|path| {
+        path.symlink_metadata()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    });
+    let first = missing.last();
+    first.or(Some(path)).map(Path::to_owned)
+}
+
+fn is_refusal(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}

@@ -1,0 +1,343 @@
+//! The variables no rule for a family of names passes on, as reviewed data.
+//!
+//! A row is a name, or how names begin (`LD_*`) or end (`*_KEY`), and nothing in between, so that each can be
+//! judged by itself. Rules for a new row: the value is a secret or leads to one, runs a program or loads code,
+//! sends a program elsewhere than its command line says, or is the door to something outside that acts with
+//! the user's authority. A setting that does none of these does not belong here. Names compare without regard
+//! to case on every system: `TF_VAR_db_password` is no less secret than `DB_PASSWORD`.
+
+use std::ffi::OsStr;
+
+use serde::Serialize;
+
+use super::NameCase;
+use super::name::fits;
+
+/// A variable that is passed on only by a rule for its very name, with the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Never {
+    /// The name in upper case; a `*` at its end stands for any rest, one at its start for any beginning.
+    pub name: &'static str,
+    /// What goes wrong when a command has it.
+    pub reason: &'static str,
+}
+
+impl Never {
+    /// The first row that is about a name, however it is spelt.
+    pub fn of(name: &OsStr) -> Option<&'static Self> {
+        let key = NameCase::Insensitive.key(name);
+        let mut rows = NEVER.iter();
+        rows.find(|row| fits(row.name.as_bytes(), key.as_encoded_bytes()))
+    }
+}
+
+/// Every variable that is passed on only by a rule for its very name, and is then reported (S-31, S-32).
+#[rustfmt::skip] // One row, one line.
+pub const NEVER: &[Never] = &[
+    // Secrets by the custom of their names.
+    never("*TOKEN", "holds a token, with which whoever reads it acts as the user"),
+    never("*TOKENS", "holds tokens, with which whoever reads them acts as the user"),
+    never("*SECRET", "holds a secret that signs or logs in"),
+    never("*SECRETS", "holds secrets that sign or log in"),
+    never("SECRET_*", "holds a secret, such as the key a web server signs sessions with"),
+    never("*_KEY", "holds a key: of an API, a store, a signature or a cipher"),
+    never("*_KEYS", "holds keys: of an API, a store, a signature or a cipher"),
+    never("*APIKEY", "holds the key of an API, which is billed to the user"),
+    never("*PASSWORD", "holds a password"),
+    never("*PASSWORDS", "holds passwords"),
+    never("PASSWORD_*", "leads to a store of passwords and to the programs that open it"),
+    never("*PASSWD", "holds a password"),
+    never("*_PASS", "holds a password"),
+    never("*_PWD", "holds a password, as MYSQL_PWD does"),
+    never("*PASSPHRASE", "holds the passphrase of a private key or a backup"),
+    never("*CREDENTIAL", "holds a login, or names the file with it"),
+    never("*CREDENTIALS", "holds logins, or names the file with them"),
+    never("*_CREDS", "holds logins, or names the file with them"),
+    never("*_AUTH", "holds a user name and password, as the clients of registries and caches read them"),
+    never("*_PAT", "holds a personal access token, with which whoever reads it acts as the user"),
+    never("*_JWT", "holds a signed token, with which whoever reads it acts as the user"),
+    never("*_COOKIE", "holds the cookie of a session, or names the file with it"),
+    never("*_HEADERS", "holds headers for every request, the authorization among them"),
+    never("*_DSN", "holds an address with user name and password in it"),
+    never("*CONNECTION_STRING", "holds an address with user name and password or a shared key in it"),
+    never("*CONNECTIONSTRING", "holds an address with user name and password or a shared key in it"),
+    never("CONNECTIONSTRINGS__*", "holds a .NET program's address of a database, with its password"),
+    never("*WEBHOOK", "holds an address that lets whoever knows it post as the user"),
+    never("*WEBHOOK_URL", "holds an address that lets whoever knows it post as the user"),
+
+    // Clouds, and the sessions of secret stores.
+    never("AWS_*", "holds or locates the keys of an AWS session, or chooses the account and endpoint"),
+    never("AZURE_*", "holds or locates the identity of an Azure session"),
+    never("CLOUDSDK_*", "locates the logins of gcloud, and names the Python it runs"),
+    never("GCE_METADATA_*", "sends Google's libraries to another server for the identity they work with"),
+    never("IDENTITY_*", "holds the secret and address by which Azure hands out the machine's identity"),
+    never("OCI_CLI_*", "holds or locates the key of an Oracle Cloud session"),
+    never("TF_VAR_*", "holds an input of Terraform, the usual way to hand it passwords"),
+    never("TF_TOKEN_*", "holds the token Terraform logs in to one host with"),
+    never("ORG_GRADLE_PROJECT_*", "holds a property of a Gradle build, often a password for signing"),
+    never("OP_SESSION_*", "holds the open session of 1Password"),
+    never("BW_SESSION", "holds the key of the open Bitwarden vault"),
+    never("CREDENTIALS_DIRECTORY", "names the directory of a systemd service's secrets"),
+
+    // Continuous integration.
+    never("GITHUB_*", "holds the job's token, or names the files that set variables of its later steps"),
+    never("ACTIONS_*", "leads to the runner's cache, artifacts and identity service"),
+    never("CI_JOB_JWT*", "holds the identity of a GitLab job"),
+    never("CI_REPOSITORY_URL", "holds the clone address of a GitLab job, with its token"),
+    never("CIRCLE_OIDC_*", "holds the identity of a CircleCI job"),
+    never("VSS_NUGET_*", "holds the logins of Azure's package feeds"),
+
+    // Databases, queues, package registries, proxies.
+    never("*DATABASE_URL", "holds the address of a database, with user name and password"),
+    never("*DATABASE_URI", "holds the address of a database, with user name and password"),
+    never("*_DB_URL", "holds the address of a database, with user name and password"),
+    never("JDBC_*", "holds the address or login of a database"),
+    never("PG*", "holds the password of PostgreSQL, or chooses the server its clients log in to"),
+    never("POSTGRES*", "holds the address or login of a PostgreSQL server"),
+    never("MONGO*", "holds the address of a MongoDB server, with user name and password"),
+    never("REDIS*", "holds the address of a Redis server, with its password"),
+    never("ELASTICSEARCH_*", "holds the address or login of an Elasticsearch server"),
+    never("RABBITMQ_*", "holds the address or login of a RabbitMQ server"),
+    never("*AMQP_URL", "holds the address of a message queue, with user name and password"),
+    never("*BROKER_URL", "holds the address of a message queue, with user name and password"),
+    never("*_INDEX_URL", "decides where packages come from, and often holds the login of that registry"),
+    never("UV_INDEX*", "decides where uv gets packages from, and holds the logins of its registries"),
+    never("UV_DEFAULT_INDEX", "decides where uv gets packages from, and often holds that login"),
+    never("PIP_CONFIG_FILE", "names the settings of pip, where packages come from and with which login"),
+    never("NPM_CONFIG_*", "holds a setting of npm: logins, the registry, the shell that runs scripts"),
+    never("BUNDLE_*", "holds the logins of gem servers, or names the Gemfile, which is run"),
+    never("GOPROXY", "decides where Go modules come from, and may hold the login of that server"),
+    never("GOSUMDB", "turns off or moves the check of Go modules against their public checksums"),
+    never("GOINSECURE", "lets Go modules come over connections that anybody may alter"),
+    never("*_PROXY", "decides where connections go, and often holds the login of the proxy"),
+    never("NETRC", "names a file of logins"),
+    never("CURL_HOME", "names the directory of curl's settings, where any option can stand"),
+    never("*WGETRC", "names a file of settings for wget, logins among them"),
+
+    // Agents, keyrings, tickets.
+    never("SSH_AUTH_SOCK", "leads to the SSH agent, which signs with the user's keys for whoever reaches it"),
+    never("SSH_AGENT_PID", "names the process of the user's SSH agent, for ssh-agent -k to end"),
+    never("GPG_AGENT_INFO", "leads to the GnuPG agent, which signs and decrypts with the user's keys"),
+    never("GNUPGHOME", "names the directory of the user's GnuPG keys and of the agent's socket"),
+    never("GNOME_KEYRING_*", "leads to the keyring of the session, where passwords lie open"),
+    never("KRB5CCNAME", "names the Kerberos tickets, with which whoever reads them acts as the user"),
+    never("KRB5_*", "chooses the Kerberos servers and keys, and the plug-ins that are loaded"),
+    never("SSLKEYLOGFILE", "makes TLS libraries write down the keys that decrypt their connections"),
+
+    // Containers, clusters, service managers, the host behind a guest.
+    never("DOCKER_HOST", "leads to a Docker daemon, which gives root on its machine"),
+    never("DOCKER_CONTEXT", "chooses a Docker daemon, which gives root on its machine"),
+    never("DOCKER_CONFIG", "names the directory with the logins of registries and the contexts of Docker"),
+    never("DOCKER_AUTH_CONFIG", "holds the logins of container registries"),
+    never("DOCKER_CERT_PATH", "names the directory of the client key for a Docker daemon"),
+    never("CONTAINER_HOST", "leads to a Podman service, which starts programs outside"),
+    never("CONTAINERD_ADDRESS", "leads to containerd, which gives root on its machine"),
+    never("BUILDKIT_HOST", "leads to a build daemon, which runs programs outside"),
+    never("KUBECONFIG", "names the logins of Kubernetes clusters"),
+    never("LIBVIRT_DEFAULT_URI", "leads to the daemon that starts virtual machines"),
+    never("LISTEN_FD*", "says that descriptors of a service were passed on, which the command does not have"),
+    never("WSL_INTEROP", "leads to the Windows host, where it starts any program"),
+
+    // The user's session: whoever reaches it types, sees and starts programs outside.
+    never("*_SOCKET", "names a socket of something outside that acts with the user's authority"),
+    never("DBUS_*", "leads to a message bus, on which services start programs and open keyrings"),
+    never("AT_SPI_BUS_ADDRESS", "leads to the bus on which every window can be read and operated"),
+    never("XDG_RUNTIME_DIR", "names the directory of the session's sockets: bus, display, sound, agents"),
+    never("DISPLAY", "leads to the X server, where every key can be read and typed"),
+    never("*AUTHORITY", "names the cookie file that opens the X server or session manager"),
+    never("SESSION_MANAGER", "leads to the session manager, which starts programs at the next login"),
+    never("WAYLAND_*", "leads to the compositor, which shares clipboard and screen"),
+    never("SWAYSOCK", "leads to the compositor's control socket, which starts programs"),
+    never("I3SOCK", "leads to the window manager's control socket, which starts programs"),
+    never("HYPRLAND_INSTANCE_SIGNATURE", "leads to the compositor's control socket, which starts programs"),
+    never("PULSE_SERVER", "leads to the sound server, which records the microphone"),
+    never("PIPEWIRE_REMOTE", "leads to the media server, which records microphone, camera and screen"),
+    never("TMUX", "leads to the terminal multiplexer, which types into shells outside"),
+    never("STY", "names the session of screen, which types into shells outside"),
+    never("KITTY_LISTEN_ON", "leads to the terminal's control socket, which types into shells outside"),
+    never("VSCODE_*", "leads to the editor outside: its commands, its git helper, its tokens"),
+    never("NVIM", "leads to the editor outside, which runs whatever it is sent"),
+    never("NVIM_LISTEN_ADDRESS", "leads to the editor outside, which runs whatever it is sent"),
+    never("EMACS_SOCKET_NAME", "leads to the editor outside, which runs whatever it is sent"),
+    never("EMACS_SERVER_FILE", "names address and key of the editor outside, which runs whatever it is sent"),
+
+    // The private home directory would be passed by.
+    never("XDG_CONFIG_*", "leads past the private home to the user's settings, logins and start-up hooks"),
+    never("XDG_DATA_HOME", "leads past the private home to the user's data, keyrings among them"),
+
+    // The dynamic loader, the C library, libraries that load others.
+    never("LD_*", "makes the dynamic loader load libraries of its choice into every program"),
+    never("DYLD_*", "makes the dynamic loader of macOS load libraries of its choice into every program"),
+    never("*LIBRARY_PATH", "decides from where compilers and runtimes link and load libraries"),
+    never("GLIBC_TUNABLES", "turns off hardening, and has overflowed the dynamic loader (CVE-2023-4911)"),
+    never("GCONV_PATH", "makes the C library load character converters, which are code, from there"),
+    never("GETCONF_DIR", "makes getconf run the programs that lie there"),
+    never("HOSTALIASES", "sends programs to other hosts than those they name"),
+    never("LOCALDOMAIN", "completes the names of hosts differently, and so sends programs elsewhere"),
+    never("RES_OPTIONS", "changes how names of hosts are looked up"),
+    never("RESOLV_*", "makes the resolver read its settings elsewhere and trust other answers"),
+    never("LOCPATH", "makes the C library read its locale data, which it trusts, from there"),
+    never("PATH_LOCALE", "makes the C library of macOS read its locale data, which it trusts, from there"),
+    never("NLSPATH", "makes programs take their messages, and so their format strings, from there"),
+    never("TZDIR", "makes the C library read its time zones, which it trusts, from there"),
+    never("MALLOC*", "makes the allocator write traces to a file of its choice and weakens its checks"),
+    never("TERMINFO*", "makes programs read terminal descriptions, which they trust, from there"),
+    never("TERMCAP", "holds a terminal description, which programs trust, or names a file of them"),
+    never("TERMPATH", "makes programs read terminal descriptions, which they trust, from there"),
+    never("*_MODULES", "names libraries that toolkits and OpenSSL load, or where they lie"),
+    never("*_MODULE_DIR", "names the directory whose libraries are loaded"),
+    never("*_MODULE_FILE", "names the list of the libraries a toolkit loads"),
+    never("*_PLUGIN_PATH", "names directories whose libraries are loaded"),
+    never("*_IMPORT_PATH", "names directories whose modules are loaded"),
+    never("GTK_PATH", "names directories whose libraries every GTK program loads"),
+    never("*_DRIVERS_PATH", "names directories whose drivers are loaded into every program that draws"),
+    never("VK_*", "names the drivers and layers that are loaded into every Vulkan program"),
+    never("OCL_ICD_*", "names the drivers that are loaded into every OpenCL program"),
+    never("OPENSSL_CONF*", "makes OpenSSL read settings from there, which load engines into every program"),
+    never("OPENSSL_ENGINES", "names the directory whose engines OpenSSL loads"),
+    never("*SAN_OPTIONS", "makes programs built with a sanitizer write logs to a file of its choice"),
+    never("*SYMBOLIZER_PATH", "names a program that a crashing program runs"),
+    never("LLVM_PROFILE_FILE", "makes instrumented programs write to a file of its choice"),
+
+    // Shells.
+    never("BASH_ENV", "names a script that every bash runs before its own"),
+    never("ENV", "names a script that shells run when they start"),
+    never("BASH_FUNC_*", "holds a function that bash runs in place of the program of that name"),
+    never("BASH_LOADABLES_PATH", "names directories whose libraries bash loads as built-in commands"),
+    never("BASH_XTRACEFD", "makes bash write its trace, with every expanded secret, to another descriptor"),
+    never("BASHOPTS", "changes how every bash reads its scripts"),
+    never("SHELLOPTS", "changes how every shell reads its scripts; with a trace, PS4 runs commands"),
+    never("PS1", "is expanded before each prompt and runs the commands in it"),
+    never("PS4", "is expanded before each traced line and runs the commands in it"),
+    never("IFS", "splits the words of scripts differently, and so changes what they run"),
+    never("CDPATH", "sends cd, and whatever a script does next, to another directory"),
+    never("GLOBIGNORE", "hides files from the patterns of scripts"),
+    never("FPATH", "names directories whose functions shells load in place of programs"),
+    never("ZDOTDIR", "names the directory whose start-up scripts every zsh runs"),
+    never("NULLCMD", "names the program that zsh runs for a redirection without a command"),
+    never("READNULLCMD", "names the program that zsh runs for an input redirection without a command"),
+    never("INPUTRC", "names key bindings that type commands into shells"),
+
+    // Programs that other programs run, and options that choose them.
+    never("*_COMMAND", "holds a command line that a program runs, as GIT_SSH_COMMAND and PROMPT_COMMAND are"),
+    never("*_CMD", "holds a command line that a program runs"),
+    never("*_ASKPASS", "names a program that is run, and asked for passwords"),
+    never("*_CREDENTIAL_PROVIDER", "names a program that is run, and asked for logins"),
+    never("*EDITOR", "names a program that is run wherever a text has to be edited"),
+    never("VISUAL", "names a program that is run wherever a text has to be edited"),
+    never("FCEDIT", "names a program that shells run to edit their history"),
+    never("*PAGER", "names a program that is run wherever there is long output"),
+    never("*BROWSER", "names a program that is run to show a page"),
+    never("LESS*", "makes less run programs: before opening a file, or as its first command"),
+    never("*_RSH", "names a program that is run to reach another host"),
+    never("*_SSH", "names a program that is run to reach another host"),
+    never("RSYNC_CONNECT_PROG", "holds a command line that rsync runs in place of a connection"),
+    never("*_WRAPPER", "names a program that is run around every compiler or tool"),
+    never("*_LAUNCHER", "names a program that is run around every compiler or tool"),
+    never("*_LINKER", "names a program that builds run as their linker"),
+    never("*_RUNNER", "names a program that is run around every built program"),
+    never("*_OPTS", "holds options that start scripts add; some load agents and plug-ins"),
+    never("TAR_OPTIONS", "adds options to every tar; some of them run programs"),
+    never("ZIPOPT", "adds options to every zip; some of them run programs"),
+    never("RIPGREP_CONFIG_PATH", "names options for every ripgrep; one of them runs a program for each file"),
+    never("*MAKEFLAGS", "adds options and definitions to every make, which runs them"),
+    never("MAKEFILES", "names makefiles that every make runs before its own"),
+    never("CONFIG_SITE", "names a script that every configure script runs"),
+    never("CONFIG_SHELL", "names the shell that runs every configure script"),
+    never("CMAKE_TOOLCHAIN_FILE", "names a script that every CMake build runs, and its compilers"),
+    never("GCC_EXEC_PREFIX", "makes GCC run the compilers and linkers that lie there"),
+    never("COMPILER_PATH", "makes GCC run the compilers and linkers that lie there"),
+    never("AWKPATH", "names directories whose scripts are loaded by name into awk programs"),
+    never("AWKLIBPATH", "names directories whose libraries are loaded by name into awk programs"),
+    never("VIMINIT", "holds commands that every vim runs when it starts"),
+    never("EXINIT", "holds commands that every vi runs when it starts"),
+    never("EMACSLOADPATH", "names directories whose code Emacs loads"),
+
+    // Git and other version control.
+    never("GIT_CONFIG*", "adds settings to every git, and settings run programs"),
+    never("GIT_EXEC_PATH", "makes git run the subcommands that lie there"),
+    never("GIT_TEMPLATE_DIR", "makes new repositories begin with the hooks that lie there"),
+    never("GIT_EXTERNAL_DIFF", "names a program that git runs to compare files"),
+    never("GIT_ALLOW_PROTOCOL", "lets git use transports whose addresses are command lines"),
+    never("GIT_DIR", "makes git work on another repository, with that one's settings and hooks"),
+    never("GIT_COMMON_DIR", "makes git work with another repository's settings and hooks"),
+    never("GIT_WORK_TREE", "makes git overwrite the files of another directory"),
+    never("GIT_INDEX_FILE", "makes git read and write the index of another repository"),
+    never("GIT_OBJECT_DIRECTORY", "makes git read and write the objects of another repository"),
+    never("GIT_ALTERNATE_OBJECT_DIRECTORIES", "makes git read the objects of other repositories"),
+    never("GIT_NAMESPACE", "makes git read and write other references than those it is told"),
+    never("GIT_TRACE*", "makes git write traces, with what it sends, to a file or socket of its choice"),
+    never("GIT_REDIRECT_*", "makes git on Windows read and write other files than its own streams"),
+    never("GIT_SSL_NO_VERIFY", "lets git talk to servers whose certificate proves nothing"),
+    never("HGRCPATH", "names settings for every Mercurial, and settings run programs"),
+    never("HGMERGE", "names a program that Mercurial runs to merge files"),
+
+    // Interpreters and toolchains.
+    never("PYTHONSTARTUP", "names a script that every interactive Python runs first"),
+    never("PYTHONPATH", "makes every Python import modules from there before its own"),
+    never("PYTHONHOME", "makes every Python take its whole library from there"),
+    never("PYTHONUSERBASE", "makes every Python import packages from there, and run their start-up files"),
+    never("PYTHONPYCACHEPREFIX", "makes every Python run the compiled files there in place of the sources"),
+    never("PYTHONBREAKPOINT", "names a function that Python imports and calls"),
+    never("PYTHONWARNINGS", "makes every Python import the modules it names"),
+    never("PYTHONINSPECT", "makes Python go on with commands from its input when the script has ended"),
+    never("PYTHONEXECUTABLE", "makes Python take another program for itself, and that one's library"),
+    never("PYTHONHTTPSVERIFY", "lets Python talk to servers whose certificate proves nothing"),
+    never("NODE_OPTIONS", "makes every Node load modules before its script and open a debugger"),
+    never("NODE_PATH", "makes every Node load modules from there"),
+    never("NODE_REPL_EXTERNAL_MODULE", "names a module that every interactive Node runs in its place"),
+    never("NODE_V8_COVERAGE", "makes every Node write to a directory of its choice"),
+    never("NODE_CHANNEL_FD", "makes Node take a descriptor for the channel of its parent"),
+    never("NODE_TLS_REJECT_UNAUTHORIZED", "lets Node talk to servers whose certificate proves nothing"),
+    never("BUN_OPTIONS", "makes every Bun load modules before its script"),
+    never("ELECTRON_RUN_AS_NODE", "makes every Electron program run scripts as a plain Node"),
+    never("PERL5*", "makes every Perl load modules, run a debugger or start another shell"),
+    never("PERLLIB", "makes every Perl load modules from there"),
+    never("PERLIO_DEBUG", "makes every Perl write a trace to a file of its choice"),
+    never("RUBYOPT", "makes every Ruby load libraries before its script"),
+    never("RUBYLIB", "makes every Ruby load libraries from there"),
+    never("RUBYSHELL", "names the shell that Ruby runs commands with"),
+    never("GEM_HOME", "makes every Ruby load gems from there"),
+    never("GEM_PATH", "makes every Ruby load gems from there"),
+    never("JAVA_TOOL_OPTIONS", "adds options to every Java machine; those load agents"),
+    never("*JAVA_OPTIONS", "adds options to every Java machine; those load agents"),
+    never("JDK_JAVAC_OPTIONS", "adds options to every Java compiler; those load processors"),
+    never("CLASSPATH", "makes every Java machine load classes from there"),
+    never("MAVEN_ARGS", "adds options to every Maven; those load extensions and settings"),
+    never("DOTNET_STARTUP_HOOKS", "names libraries that every .NET program runs first"),
+    never("DOTNET_ADDITIONAL_DEPS", "names libraries that every .NET program loads"),
+    never("DOTNET_SHARED_STORE", "makes every .NET program load libraries from there"),
+    never("CORECLR_*", "names the profiler library that is loaded into every .NET program"),
+    never("COR_*", "names the profiler library that is loaded into every .NET Framework program"),
+    never("COMPLUS_*", "changes how every .NET program starts, and which libraries it loads"),
+    never("MONO_*", "adds options to every Mono, or makes it load libraries from there"),
+    never("PSMODULEPATH", "makes every PowerShell load modules by name from there"),
+    never("PHPRC", "names the settings of every PHP, which load extensions and run scripts"),
+    never("PHP_INI_SCAN_DIR", "names the settings of every PHP, which load extensions and run scripts"),
+    never("LUA_*", "makes every Lua run code first, or load modules from there"),
+    never("R_PROFILE*", "names a script that every R runs first"),
+    never("R_ENVIRON*", "names further variables for every R, which load code"),
+    never("R_LIBS*", "makes every R load packages from there"),
+    never("JULIA_*", "makes every Julia load packages from there, or with other options"),
+    never("ERL_*", "adds options to every Erlang machine, or makes it load code from there"),
+    never("TCLLIBPATH", "makes every Tcl load packages from there"),
+    never("GOFLAGS", "adds options to every go command; -toolexec and -exec run a program"),
+    never("GOAUTH", "holds a command line that go runs, and asks for logins"),
+    never("GOENV", "names further settings for every go command; some of them run programs"),
+    never("*RUSTFLAGS", "adds options to every Rust compiler; they choose the linker that is run"),
+    never("RUSTC", "names the program that Cargo runs as its compiler"),
+    never("RUSTDOC", "names the program that Cargo runs to build documentation"),
+    never("CARGO_BUILD_RUSTC", "names the program that Cargo runs as its compiler"),
+    never("CARGO_BUILD_RUSTDOC", "names the program that Cargo runs to build documentation"),
+    never("NIX_CONFIG", "holds settings of Nix: access tokens, and programs that are run"),
+    never("NIX_PATH", "makes Nix evaluate expressions by name from there"),
+    never("NIX_LD", "names the dynamic loader that programs from elsewhere start with"),
+];
+
+const fn never(name: &'static str, reason: &'static str) -> Never {
+    Never { name, reason }
+}
+
+#[cfg(test)]
+#[path = "never_tests.rs"]
+mod tests;

@@ -1,0 +1,195 @@
+//! Presets: reviewed lists of what commands should not change or see, on by default.
+
+mod agent_config;
+mod credentials;
+mod git;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::glob::GlobError;
+use crate::guard::{Protection, Subject};
+use crate::pattern::Pattern;
+
+/// A named list of guards; the names are stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Preset {
+    /// `git`: what makes the host's next git command run a program.
+    Git = 0,
+    /// `agent-config`: settings that agents, editors and shells act on by themselves.
+    AgentConfig = 1,
+    /// `credentials`: keys, tokens and passwords.
+    Credentials = 2,
+}
+
+impl Preset {
+    /// Every preset.
+    pub const ALL: [Self; 3] = [Self::Git, Self::AgentConfig, Self::Credentials];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::AgentConfig => "agent-config",
+            Self::Credentials => "credentials",
+        }
+    }
+
+    /// What it consists of.
+    pub const fn rows(self) -> &'static [Row] {
+        match self {
+            Self::Git => git::ROWS,
+            Self::AgentConfig => agent_config::ROWS,
+            Self::Credentials => credentials::ROWS,
+        }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = UnknownPreset;
+
+    fn from_str(text: &str) -> Result<Self, UnknownPreset> {
+        let known = Self::ALL.into_iter().find(|preset| preset.name() == text);
+        known.ok_or_else(|| UnknownPreset {
+            name: text.to_owned(),
+        })
+    }
+}
+
+/// A name that is no preset's.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("there is no preset {name:?}")]
+pub struct UnknownPreset {
+    /// As given.
+    pub name: String,
+}
+
+impl UnknownPreset {
+    /// Stable identifier of this error.
+    pub const fn code(&self) -> &'static str {
+        "unknown_preset"
+    }
+
+    /// What the reader can do about it.
+    pub const fn hint(&self) -> &'static str {
+        "the presets are git, agent-config and credentials"
+    }
+}
+
+/// The stand-in for an absent name, for a guard of the profile itself: what a preset has for the same name, else an
+/// empty file.
+pub(crate) fn stand_in(name: &Path) -> StandIn {
+    let rows = Preset::ALL.into_iter().flat_map(Preset::rows);
+    let known = rows.filter_map(|row| match row.place {
+        Place::Root(row, stand_in) | Place::Home(row, stand_in) => Some((row, stand_in)),
+        _ => None,
+    });
+    known
+        .filter(|(row, _)| name.ends_with(row))
+        .map(|(_, stand_in)| stand_in)
+        .next()
+        .unwrap_or(EMPTY_FILE)
+}
+
+/// One line of a preset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is about.
+    pub place: Place,
+    /// What it keeps commands from.
+    pub protection: Protection,
+    /// What would go wrong.
+    pub reason: &'static str,
+}
+
+impl Row {
+    /// The guards of this line for these roots and home directories.
+    pub(crate) fn subjects(&self, roots: &[&Path], homes: &[PathBuf]) -> Vec<(Subject, StandIn)> {
+        let name = |path: PathBuf, stand_in| (Subject::Path(path), stand_in);
+        let matching = |pattern: Result<Pattern, GlobError>| {
+            // The globs of the tables are well formed, as a test makes sure.
+            pattern
+                .ok()
+                .map(|pattern| (Subject::Pattern(pattern), StandIn::Nothing))
+        };
+        match self.place {
+            Place::Root(row, stand_in) => {
+                let deeper = roots
+                    .iter()
+                    .filter_map(|root| matching(Pattern::new(root, format!("**/{row}"))));
+                let at_root = roots.iter().map(|root| name(root.join(row), stand_in));
+                at_root.chain(deeper).collect()
+            }
+            Place::Beneath(glob, except) => {
+                let pattern = |root: &&Path| {
+                    let pattern = Pattern::new(root, glob);
+                    except.iter().fold(pattern, |pattern, glob| pattern?.except(glob))
+                };
+                roots.iter().filter_map(|root| matching(pattern(root))).collect()
+            }
+            Place::Repository(row, _) => {
+                let glob = format!("**/.git/{row}");
+                roots
+                    .iter()
+                    .filter_map(|root| matching(Pattern::new(root, &glob)))
+                    .collect()
+            }
+            Place::Home(row, stand_in) => homes.iter().map(|home| name(home.join(row), stand_in)).collect(),
+            Place::HomeIfThere(row) => {
+                let there = |home: &PathBuf| matching(Ok(Pattern::exactly(home.join(row))));
+                homes.iter().filter_map(there).collect()
+            }
+            Place::Host(path) => matching(Ok(Pattern::exactly(path))).into_iter().collect(),
+        }
+    }
+}
+
+/// What a line of a preset is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// This name in the workspace and in every additional root, whether or not something is there; beneath them,
+    /// what has the name when a command starts.
+    Root(&'static str, StandIn),
+    /// What matches this glob beneath the workspace and the additional roots, when a command starts, unless it
+    /// matches one of the exceptions.
+    Beneath(&'static str, &'static [&'static str]),
+    /// This name below the user's home directory, whether or not something is there.
+    Home(&'static str, StandIn),
+    /// The same, for what is there when a command starts.
+    HomeIfThere(&'static str),
+    /// This absolute path, if something is there.
+    Host(&'static str),
+    /// This name in the directory of every repository in the workspace and the additional roots, when a command
+    /// starts.
+    Repository(&'static str, StandIn),
+}
+
+/// What may occupy an absent name on the host, where nothing else keeps a command from creating it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StandIn {
+    /// An empty directory.
+    Directory,
+    /// A file with this content, which means the same as no file.
+    File(&'static str),
+    /// Nothing: no content means the same as no file, or the name alone harms nobody.
+    Nothing,
+}
+
+const EMPTY_FILE: StandIn = StandIn::File("");
+
+#[cfg(test)]
+#[path = "preset_tests.rs"]
+mod tests;

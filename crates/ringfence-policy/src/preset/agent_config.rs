@@ -1,0 +1,139 @@
+//! What agents, editors and shells act on by themselves, as reviewed data.
+//!
+//! Rules for a new row: some program obeys the file on the host without being asked, by starting a program, by
+//! widening what an agent may do, or by loading code. Not here: files that are the work itself, such as `Makefile`,
+//! `package.json` or `AGENTS.md`, which a person reviews before acting on them.
+
+use super::Place::{Home, HomeIfThere, Root};
+use super::StandIn::{Directory, File};
+use super::{EMPTY_FILE, Row};
+use crate::guard::Protection::Protect;
+
+const fn row(place: super::Place, reason: &'static str) -> Row {
+    Row {
+        place,
+        protection: Protect,
+        reason,
+    }
+}
+
+pub(super) const ROWS: &[Row] = &[
+    // Agents: permissions, hooks and servers they start.
+    row(
+        Root(".claude", Directory),
+        "Claude Code runs hooks and takes permissions from it",
+    ),
+    row(
+        Root(".codex", Directory),
+        "Codex takes its sandbox mode and servers from it",
+    ),
+    row(
+        Root(".agents", Directory),
+        "agents load skills and settings from it",
+    ),
+    row(
+        Root(".cursor", Directory),
+        "Cursor starts the servers it names and takes rules from it",
+    ),
+    row(
+        Root(".gemini", Directory),
+        "Gemini CLI takes settings and servers from it",
+    ),
+    row(Root(".opencode", Directory), "opencode loads plugins from it"),
+    row(
+        Root(".mcp.json", File("{}\n")),
+        "agents start the servers it names",
+    ),
+    // Editors: tasks, debuggers and containers that start when a folder is opened.
+    row(
+        Root(".vscode", Directory),
+        "editors run its tasks and take paths of programs from its settings",
+    ),
+    row(
+        Root(".idea", Directory),
+        "JetBrains editors take run configurations and paths of programs from it",
+    ),
+    row(
+        Root(".zed", Directory),
+        "Zed takes tasks and paths of programs from it",
+    ),
+    row(
+        Root(".devcontainer", Directory),
+        "editors run its commands on the host before they enter the container",
+    ),
+    // Shells that enter the directory.
+    row(
+        Root(".envrc", EMPTY_FILE),
+        "direnv runs it on entering the directory",
+    ),
+    // Start-up files of shells, where the home directory itself can be written.
+    row(Home(".bashrc", EMPTY_FILE), "every interactive bash runs it"),
+    row(Home(".profile", EMPTY_FILE), "login shells run it"),
+    row(
+        Home(".bash_profile", File("[ ! -r ~/.profile ] || . ~/.profile\n")),
+        "a login bash runs it instead of .profile",
+    ),
+    row(
+        Home(".bash_login", File("[ ! -r ~/.profile ] || . ~/.profile\n")),
+        "a login bash runs it instead of .profile",
+    ),
+    row(
+        Home(".bash_logout", EMPTY_FILE),
+        "a login bash runs it at its end",
+    ),
+    row(Home(".zshenv", EMPTY_FILE), "every zsh runs it"),
+    row(Home(".zprofile", EMPTY_FILE), "a login zsh runs it"),
+    row(Home(".zshrc", EMPTY_FILE), "every interactive zsh runs it"),
+    row(Home(".zlogin", EMPTY_FILE), "a login zsh runs it"),
+    row(Home(".zlogout", EMPTY_FILE), "a login zsh runs it at its end"),
+    row(Home(".config/fish", Directory), "every fish runs what is in it"),
+    row(Home(".inputrc", EMPTY_FILE), "it can bind keys to command lines"),
+    row(Home(".gitconfig", EMPTY_FILE), "git runs the programs it names"),
+    row(Home(".config/git", Directory), "git runs the programs it names"),
+    row(
+        Home(".config/autostart", Directory),
+        "desktops start what it names",
+    ),
+    row(
+        Home(".config/systemd", Directory),
+        "the user's service manager starts what it names",
+    ),
+    row(
+        Home(".config/environment.d", Directory),
+        "the user's service manager sets its variables for every program",
+    ),
+    row(
+        HomeIfThere(".claude.json"),
+        "Claude Code starts the servers it names",
+    ),
+    row(HomeIfThere(".xprofile"), "desktops run it at login"),
+    row(HomeIfThere(".xsessionrc"), "desktops run it at login"),
+    row(
+        HomeIfThere(".pam_environment"),
+        "logins set its variables for every program",
+    ),
+    row(HomeIfThere(".tmux.conf"), "tmux runs the commands it names"),
+    row(HomeIfThere(".screenrc"), "screen runs the commands it names"),
+    row(HomeIfThere(".vimrc"), "vim runs it"),
+    row(HomeIfThere(".vim"), "vim loads plugins from it"),
+    row(HomeIfThere(".config/nvim"), "Neovim runs what is in it"),
+    row(HomeIfThere(".emacs"), "Emacs runs it"),
+    row(HomeIfThere(".emacs.d"), "Emacs runs what is in it"),
+    row(
+        HomeIfThere(".config/Code/User"),
+        "VS Code takes tasks and paths of programs from it",
+    ),
+    row(HomeIfThere(".gdbinit"), "gdb runs it"),
+    row(HomeIfThere(".lldbinit"), "lldb runs it"),
+    row(HomeIfThere(".Rprofile"), "R runs it"),
+    row(
+        HomeIfThere(".cargo/config.toml"),
+        "cargo runs the compiler wrappers and runners it names",
+    ),
+    row(
+        HomeIfThere(".cargo/config"),
+        "cargo runs the compiler wrappers and runners it names",
+    ),
+    row(HomeIfThere(".local/bin"), "its programs are found by PATH"),
+    row(HomeIfThere("bin"), "its programs are found by PATH"),
+];

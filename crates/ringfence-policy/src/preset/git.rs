@@ -1,0 +1,43 @@
+//! What makes the host's next git command run a program, as reviewed data.
+//!
+//! A repository is known by what is in its directory, wherever that is: `.git` of a working tree, `modules` and
+//! `worktrees` inside it, a bare repository. Rules for a new row: changing the file makes an ordinary git command of
+//! the host (`status`, `diff`, `commit`, what an editor or a prompt runs) start a program or use another repository's
+//! settings. The names not listed here (objects, refs, index, `info`) are what git commands inside must write.
+
+use super::Place::{Repository, Root};
+use super::Row;
+use super::StandIn::{Directory, File, Nothing};
+use crate::guard::Protection::Protect;
+
+const fn row(place: super::Place, reason: &'static str) -> Row {
+    Row {
+        place,
+        protection: Protect,
+        reason,
+    }
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row(
+        Repository("config", Nothing),
+        "it names programs that git runs: fsmonitor, filters, pagers, aliases",
+    ),
+    row(
+        Repository("config.worktree", Nothing),
+        "settings of one working tree, as dangerous as config",
+    ),
+    row(Repository("hooks", Directory), "git runs what is in it"),
+    row(
+        Repository("commondir", File(".\n")),
+        "it leads git to the settings of another repository",
+    ),
+    row(
+        Repository("gitdir", Nothing),
+        "it leads git to another working tree",
+    ),
+];
+
+/// The name of a repository in the root of a working tree.
+#[expect(dead_code, reason = "placeholder until the rows are complete")]
+const AT_ROOT: Row = row(Root(".git", Directory), "a repository of the command's making");

@@ -1,0 +1,124 @@
+//! Guards: those that are written, and those the presets bring.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::config::ProfileConfig;
+use crate::guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject, sorted_guards};
+use crate::path::{Resolve, canonical, is_clean};
+use crate::preset::{StandIn, stand_in};
+use crate::problem::{Field, Problem, Reason};
+use crate::terms::ResolvedRoot;
+
+/// Every guard of a profile.
+pub(super) struct Guards {
+    pub(super) all: Vec<ResolvedGuard>,
+    /// Where presets do not apply.
+    pub(super) exempt: BTreeSet<PathBuf>,
+}
+
+/// Resolves the guards that are written and, for the workspace and roots at `places`, those of the presets.
+pub(super) fn guards(
+    config: &ProfileConfig,
+    places: &[&Path],
+    resolver: &dyn Resolve,
+    problems: &mut Vec<Problem>,
+) -> Guards {
+    let mut all = Vec::new();
+    for (index, Guard { subject, protection }) in config.guards.iter().enumerate() {
+        let stand_in = stand_in(subject.base());
+        match resolved(subject.clone(), *protection, Origin::Profile, stand_in, resolver) {
+            Ok(guard) => all.push(guard),
+            Err(reason) => problems.push(Field::Guard(index).because(reason)),
+        }
+    }
+    let mut exempt = Vec::new();
+    for (index, path) in config.unguarded.iter().enumerate() {
+        match canonical(resolver, path) {
+            Ok(at) => exempt.push(at.path),
+            Err(error) => problems.push(Field::Unguarded(index).because(error)),
+        }
+    }
+    let exempt = tops(exempt);
+    let mut homes = [resolver.homes(), config.homes.clone()].concat();
+    homes.retain(|home| is_clean(home) && home != Path::new("/"));
+    homes.sort();
+    homes.dedup();
+    for preset in &config.presets {
+        for row in preset.rows() {
+            let origin = Origin::Preset {
+                preset: *preset,
+                reason: row.reason,
+            };
+            let guards = row.subjects(places, &homes).into_iter();
+            // A name that can't be looked at belongs to a place that commands can't look at either.
+            let found = guards.filter_map(|(subject, stand_in)| {
+                resolved(subject, row.protection, origin, stand_in, resolver).ok()
+            });
+            all.extend(found.filter(|guard| !is_exempt(guard, &exempt)));
+        }
+    }
+    Guards {
+        all: sorted_guards(all.into_iter()),
+        exempt,
+    }
+}
+
+/// A guard of one name that is left alone; what patterns match is judged match by match.
+fn is_exempt(guard: &ResolvedGuard, exempt: &BTreeSet<PathBuf>) -> bool {
+    let named = matches!(guard.subject, ResolvedSubject::Name(_));
+    named && exempt.iter().any(|path| guard.base().starts_with(path))
+}
+
+fn resolved(
+    subject: Subject,
+    protection: Protection,
+    origin: Origin,
+    stand_in: StandIn,
+    resolver: &dyn Resolve,
+) -> Result<ResolvedGuard, Reason> {
+    let subject = match subject {
+        Subject::Path(path) => ResolvedSubject::Name(canonical(resolver, &path)?),
+        Subject::Pattern(pattern) => {
+            let base = canonical(resolver, pattern.base())?.path;
+            ResolvedSubject::Pattern(pattern.beneath(base))
+        }
+    };
+    Ok(ResolvedGuard {
+        subject,
+        protection,
+        origin,
+        stand_in,
+    })
+}
+
+impl Guards {
+    /// Roots that open just what a preset closes: what is meant has to be said (`unguarded`).
+    pub(super) fn opened<'a>(
+        &'a self,
+        config: &'a ProfileConfig,
+        roots: &'a [ResolvedRoot],
+    ) -> impl Iterator<Item = Problem> + 'a {
+        let opens = |guard: &ResolvedGuard| {
+            let (Origin::Preset { preset, .. }, ResolvedSubject::Name(at)) = (guard.origin, &guard.subject)
+            else {
+                return None;
+            };
+            let root = roots.iter().find(|root| root.at.path == at.path)?;
+            let index = config.roots.iter().position(|written| {
+                written.access == root.access && written.path.file_name() == root.at.path.file_name()
+            });
+            let path = at.path.clone();
+            (!guard.protection.holds_for(root.access))
+                .then(|| Field::Root(index.unwrap_or_default()).because(Reason::Guarded { path, preset }))
+        };
+        self.all.iter().filter_map(opens)
+    }
+}
+
+/// Paths without those beneath others.
+pub(crate) fn tops(paths: impl IntoIterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
+    let all: BTreeSet<PathBuf> = paths.into_iter().collect();
+    let beneath = |path: &PathBuf| path.ancestors().skip(1).any(|above| all.contains(above));
+    all.iter().filter(|path| !beneath(path)).cloned().collect()
+}

@@ -1,0 +1,277 @@
+//! Where a profile's guards hold on this host: what their patterns match, and what of repositories they close.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ringfence_backend::Guarded;
+use ringfence_host::Host;
+use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search};
+use ringfence_policy::{
+    Axes, Axis, Hold, Kind, Origin, Place, Preset, Profile, Protection, Reach, Resolve, Resolved,
+    ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
+};
+
+/// The name of a repository in a working tree.
+const REPOSITORY: &str = ".git";
+
+/// Looks, and remembers.
+#[derive(Debug)]
+pub(crate) struct GuardedPlaces {
+    profile: Profile,
+    /// The guards the patterns of the search belong to, in its order.
+    guards: Vec<(ResolvedGuard, Source)>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    search: Search,
+    rules: Arc<[Rule]>,
+}
+
+impl GuardedPlaces {
+    /// Searches the workspace and the roots of the profile; `closed` are directories that are not entered.
+    pub(crate) fn new(profile: &Profile, closed: Vec<PathBuf>) -> Self {
+        let mut written = 0;
+        let sourced = profile.all_guards().iter().map(|guard| {
+            let source = match guard.origin {
+                Origin::Preset { preset, reason } => Source::Preset { preset, reason },
+                Origin::Profile => {
+                    written += 1;
+                    Source::Guard(written - 1)
+                }
+            };
+            (guard.clone(), source)
+        });
+        let patterns = sourced.filter(|(guard, _)| matches!(guard.subject, ResolvedSubject::Pattern(_)));
+        let guards: Vec<_> = patterns.collect();
+        let search = Search::new(Scope {
+            places: searched(profile, &guards),
+            closed,
+            patterns: guards
+                .iter()
+                .filter_map(|(guard, _)| pattern(guard))
+                .cloned()
+                .collect(),
+            repositories: profile.presets().any(|preset| preset == Preset::Git),
+        });
+        let places = Self {
+            profile: profile.clone(),
+            guards,
+            state: Mutex::new(State {
+                search,
+                rules: Arc::from([]),
+            }),
+        };
+        let rules = places.rules_for(&places.lock().search);
+        places.lock().rules = rules.into();
+        places
+    }
+
+    /// The repositories in the workspace and the roots, as they are now.
+    pub(crate) fn repositories(&self) -> Vec<Repository> {
+        let mut state = self.lock();
+        self.look(&mut state);
+        let found = state.search.found().iter();
+        let repositories = found.filter_map(|found| match found {
+            Found::Repository(repository) => Some(repository.clone()),
+            Found::Match { .. } => None,
+        });
+        repositories.collect()
+    }
+
+    /// How much looking again may cost.
+    pub(crate) fn directory_count(&self) -> usize {
+        self.lock().search.directory_count()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn look(&self, state: &mut State) {
+        if state.search.look() {
+            state.rules = self.rules_for(&state.search).into();
+        }
+    }
+
+    fn rules_for(&self, search: &Search) -> Vec<Rule> {
+        let mut rules: Vec<Rule> = search
+            .found()
+            .iter()
+            .flat_map(|found| match found {
+                Found::Match {
+                    path,
+                    object,
+                    pattern,
+                } => self.matched(path, *object, *pattern).into_iter().collect(),
+                Found::Repository(repository) => self.repository(repository),
+            })
+            .collect();
+        rules.extend(self.absent_repositories(search));
+        rules
+    }
+
+    /// The rule for what a pattern matches.
+    fn matched(&self, path: &Path, object: Object, pattern: usize) -> Option<Rule> {
+        let (guard, source) = self.guards.get(pattern)?;
+        if let Origin::Preset { preset, .. } = guard.origin
+            && self.profile.is_unguarded(path, preset)
+        {
+            return None;
+        }
+        let axes = self.unsaid(path, guard.protection.axes());
+        let at = match object {
+            Object::Link => resolve_in_place(path)?,
+            Object::Directory => unlinked(path, Kind::Directory),
+            Object::File => unlinked(path, Kind::File),
+        };
+        Some(Rule::new(at, Reach::Tree, axes, source.clone()).holding(Hold::Object))
+    }
+
+    /// What a guard says about the object at a path besides what the profile says of that very path: a literal
+    /// outranks a pattern there.
+    fn unsaid(&self, path: &Path, mut axes: Axes) -> Axes {
+        let literal = self.profile.tree().rules().iter().filter(|rule| {
+            let written = matches!(
+                rule.source,
+                Source::Workspace | Source::Root(_) | Source::Guard(_)
+            );
+            written && rule.path == path
+        });
+        for rule in literal {
+            for axis in Axis::ALL {
+                if rule.axes.get(axis).is_some() {
+                    axes.forget(axis);
+                }
+            }
+        }
+        axes
+    }
+
+    /// The rules that close what of a repository makes git run programs.
+    fn repository(&self, repository: &Repository) -> Vec<Rule> {
+        let Repository { path, kind } = repository;
+        if *kind == RepositoryKind::Pointer {
+            let reason = "it leads git to the settings of a repository";
+            return self
+                .closed(path, reason, Hold::Object, StandIn::Nothing)
+                .into_iter()
+                .collect();
+        }
+        let rows = Preset::Git.rows().iter();
+        let named = rows.filter_map(|row| match row.place {
+            Place::Repository(name, stand_in) => Some((path.join(name), row.reason, stand_in)),
+            _ => None,
+        });
+        named
+            .filter_map(|(name, reason, stand_in)| {
+                // The directory of a linked working tree shares settings and hooks with the main one.
+                let stand_in = if *kind == RepositoryKind::Directory {
+                    stand_in
+                } else {
+                    StandIn::Nothing
+                };
+                self.closed(&name, reason, Hold::From(path.clone()), stand_in)
+            })
+            .collect()
+    }
+
+    /// The name of a repository where a place has none: a command could make one that the host's git enters.
+    fn absent_repositories<'a>(&'a self, search: &'a Search) -> impl Iterator<Item = Rule> + 'a {
+        let git = self.profile.presets().any(|preset| preset == Preset::Git);
+        let places = git.then(|| roots(&self.profile)).unwrap_or_default().into_iter();
+        places.filter_map(|place| {
+            let name = place.join(REPOSITORY);
+            let there = search.found().iter().any(|found| match found {
+                Found::Repository(repository) => repository.path == name || repository.path == place,
+                Found::Match { .. } => false,
+            });
+            let unused = match std::fs::read_dir(&name) {
+                Ok(mut entries) => entries.next().is_none(),
+                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+            };
+            let reason = "git would obey a repository of the command's making";
+            (!there && unused)
+                .then(|| self.closed(&name, reason, Hold::Name, StandIn::Directory))
+                .flatten()
+        })
+    }
+
+    fn closed(&self, path: &Path, reason: &'static str, hold: Hold, stand_in: StandIn) -> Option<Rule> {
+        if self.profile.is_unguarded(path, Preset::Git) {
+            return None;
+        }
+        let at = resolve_in_place(path)?;
+        if at.kind == Kind::Absent && stand_in == StandIn::Nothing {
+            return None;
+        }
+        let source = Source::Preset {
+            preset: Preset::Git,
+            reason,
+        };
+        let rule = Rule::new(at, Reach::Tree, Protection::Protect.axes(), source);
+        Some(rule.holding(hold).with_stand_in(stand_in))
+    }
+}
+
+impl Guarded for GuardedPlaces {
+    fn rules(&self) -> Arc<[Rule]> {
+        let mut state = self.lock();
+        self.look(&mut state);
+        Arc::clone(&state.rules)
+    }
+
+    fn is_complete(&self) -> bool {
+        self.lock().search.is_complete()
+    }
+}
+
+fn pattern(guard: &ResolvedGuard) -> Option<&ringfence_policy::Pattern> {
+    match &guard.subject {
+        ResolvedSubject::Pattern(pattern) => Some(pattern),
+        ResolvedSubject::Name(_) => None,
+    }
+}
+
+/// What is at a path whose directory is canonical. If that has been replaced by a link meanwhile, the path says nothing
+/// about what is where the link leads.
+fn resolve_in_place(path: &Path) -> Option<Resolved> {
+    let at = Host.resolve(path).ok()?;
+    at.links
+        .first()
+        .is_none_or(|link| link.path == path)
+        .then_some(at)
+}
+
+fn unlinked(path: &Path, kind: Kind) -> Resolved {
+    Resolved {
+        path: path.to_owned(),
+        kind,
+        identity: None,
+        links: Vec::new(),
+    }
+}
+
+/// The workspace and the additional roots that commands can write.
+fn roots(profile: &Profile) -> Vec<PathBuf> {
+    let workspace = (&profile.workspace().path, profile.workspace_access());
+    let additional = profile.roots().iter().map(|root| (&root.at.path, root.access));
+    std::iter::once(workspace)
+        .chain(additional)
+        .filter(|(_, access)| access.allows_any())
+        .map(|(path, _)| path.clone())
+        .collect()
+}
+
+/// What has to be searched: the places of the profile, and wherever else a pattern of its own leads.
+fn searched(profile: &Profile, guards: &[(ResolvedGuard, Source)]) -> Vec<PathBuf> {
+    let bases = guards.iter().filter_map(|(guard, _)| pattern(guard));
+    let bases = bases
+        .filter(|pattern| pattern.glob().is_some())
+        .map(|pattern| pattern.base().to_owned());
+    let mut places: Vec<PathBuf> = roots(profile).into_iter().chain(bases).collect();
+    places.sort();
+    places.dedup_by(|inner, outer| inner.starts_with(outer));
+    places
+}
