@@ -65,6 +65,13 @@ impl Place {
         self.workspace().join(name)
     }
 
+    /// Writes a file of the workspace, and makes the directories it is in.
+    pub(crate) fn write(&self, name: &str, content: &str) {
+        let path = self.file(name);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("directories");
+        fs::write(path, content).expect("a file");
+    }
+
     /// The command `ringfence` with these arguments, in the workspace, without input.
     pub(crate) fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
         let mut command = self.unconfined(RINGFENCE);
