@@ -88,3 +88,19 @@ fn bash_substitutes_processes_and_talks_to_a_coprocess() {
     let done = place.ringfence(arguments).succeeded();
     assert_eq!(done.stdout, "1d0\n< 1\ndiffers\n55\n10\nhere\nthere\n");
 }
+
+/// Root's tar gives files to the owners that the archive names, if nothing says otherwise.
+#[test]
+fn tar_unpacks_files_of_another_owner() {
+    if !installed("real_work_tar", &[&["tar", "--version"]]) {
+        return;
+    }
+    let script = "
+        set -e
+        mkdir made && echo content >made/file
+        tar --owner=12345 --group=12345 -cf made.tar made && rm -r made
+        tar -xf made.tar && cat made/file
+    ";
+    let done = Place::new().sh(&[], script).succeeded();
+    assert_eq!(done.stdout, "content\n");
+}

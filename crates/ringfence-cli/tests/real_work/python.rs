@@ -75,6 +75,32 @@ if __name__ == '__main__':
     assert_eq!(done.stdout, "2000\n");
 }
 
+/// A manager listens on a socket deep in `TMPDIR`; the path of a socket may have 107 bytes.
+#[test]
+fn processes_share_the_objects_of_a_manager() {
+    if !installed(
+        "real_work_python",
+        &[&["python3", "-c", "import multiprocessing.managers"]],
+    ) {
+        return;
+    }
+    let program = "\
+from multiprocessing import Manager, Process
+
+if __name__ == '__main__':
+    with Manager() as manager:
+        numbers = manager.list([1])
+        process = Process(target=numbers.append, args=(2,))
+        process.start()
+        process.join()
+        print(list(numbers))
+";
+    let place = Place::new();
+    place.write("manage.py", program);
+    let done = place.ringfence(["run", "--", "python3", "manage.py"]).succeeded();
+    assert_eq!(done.stdout, "[1, 2]\n");
+}
+
 #[test]
 fn s_17_python_compiles_a_module() {
     if !installed("real_work_python", &[&["python3", "-c", "import py_compile"]]) {
