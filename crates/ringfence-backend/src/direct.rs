@@ -6,7 +6,7 @@
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ringfence_policy::{Discharge, Isolation, Mechanism, RegionTree, Report};
+use ringfence_policy::{Discharge, Isolation, Limit, Limits, Mechanism, RegionTree, Report};
 
 use crate::{
     Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch,
@@ -95,6 +95,7 @@ impl CompiledPolicy for DirectPolicy {
                 why: "is empty".to_owned(),
             });
         };
+        refuse_limits(&launch.limits)?;
         let [stdin, stdout, stderr] = launch.streams.map(Stdio::from);
         let mut command = Command::new(program);
         command
@@ -170,13 +171,26 @@ impl Shared {
     }
 }
 
+/// Nothing here keeps a limit, but those the pipeline keeps.
+fn refuse_limits(limits: &Limits) -> Result<(), LaunchError> {
+    let unkept = limits
+        .set()
+        .filter(|limit| !matches!(limit, Limit::WallTime | Limit::Output));
+    let unkept: Vec<Limit> = unkept.collect();
+    if unkept.is_empty() {
+        return Ok(());
+    }
+    let refused = Unavailable::limits(unkept, "the command is not confined");
+    Err(LaunchError::Unavailable(refused))
+}
+
 impl Containment for DirectProcess {
     fn class(&self) -> LifetimeContainment {
         LifetimeContainment::Unspecified
     }
 
-    fn report(&self) -> &Report {
-        &self.report
+    fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.report)
     }
 
     #[cfg(unix)]

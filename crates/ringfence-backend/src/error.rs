@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use ringfence_policy::{Entry, Guarantees};
+use ringfence_policy::{Clause, Discharge, Entry, Guarantees, Limit, Obligation};
 use thiserror::Error;
 
 /// No backend can enforce what the profile requires on this host; nothing ran.
@@ -45,6 +45,18 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
+    /// Limits that nothing keeps, all for the same reason.
+    pub fn limits(limits: impl IntoIterator<Item = Limit>, why: &str) -> Self {
+        let entry = |limit| Entry {
+            obligation: Obligation::of(Guarantees::RESOURCE_LIMITS, Clause::Limit(limit)),
+            discharge: Discharge::Unenforced { why: why.to_owned() },
+        };
+        Self::Guarantees {
+            missing: Guarantees::RESOURCE_LIMITS,
+            entries: limits.into_iter().map(entry).collect(),
+        }
+    }
+
     /// A stable identifier.
     #[must_use]
     pub const fn code(&self) -> &'static str {

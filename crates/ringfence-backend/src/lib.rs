@@ -16,8 +16,9 @@ use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
-use ringfence_policy::{Policy, RegionTree, Report, Rule};
+use ringfence_policy::{Limit, Limits, Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
 pub use error::{LaunchError, SetupFailed, SignalError, Unavailable};
@@ -154,6 +155,8 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// Working directory, absolute.
     pub directory: PathBuf,
+    /// How much it may use; what the pipeline enforces itself (time, output) is of no concern here.
+    pub limits: Limits,
     /// Standard input, output and error.
     pub streams: [Stream; 3],
     /// Called by backends that can't offer a descriptor, whenever an event may be waiting.
@@ -188,7 +191,7 @@ pub trait Containment: Debug + Send + Sync {
     fn class(&self) -> LifetimeContainment;
 
     /// What was in force when this command was launched.
-    fn report(&self) -> &Report;
+    fn report(&self) -> Arc<Report>;
 
     /// Descriptors that become readable when [`Containment::next_event`] may have something new.
     #[cfg(unix)]
@@ -206,6 +209,34 @@ pub trait Containment: Debug + Send + Sync {
 
     /// Kills the whole tree; its end arrives as an event.
     fn kill(&self);
+
+    /// What the tree has used so far, or until its end.
+    fn usage(&self) -> Usage {
+        Usage::default()
+    }
+
+    /// The limit the tree went over, if there is one that the kernel does not end a tree for.
+    fn exceeded(&self) -> Option<Limit> {
+        None
+    }
+
+    /// When [`Containment::exceeded`] should be asked next; never if the kernel keeps every limit.
+    fn next_look(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// What a process tree has used; `None` where nobody counts it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Usage {
+    /// The most memory at one time, in bytes.
+    pub peak_memory_bytes: Option<u64>,
+    /// The most processes and threads at one time.
+    pub peak_processes: Option<u64>,
+    /// CPU time, all processors together.
+    pub cpu_time: Option<Duration>,
+    /// Limits that were reached, so that something was refused, without ending the tree.
+    pub touched: Vec<Limit>,
 }
 
 /// Which events somebody waits for.

@@ -4,7 +4,8 @@
 //! * [`runtime`] finds what programs need to start and the toolchains that `PATH` really uses.
 //! * [`sockets`] finds Unix sockets that have a path.
 //! * [`links`] finds files with several hard links, and their names.
-//! * `placeholder` (on Linux) occupies absent names; it is the only part that changes anything.
+//! * `cgroup`, on Linux, finds where control groups can be made, and makes one around a command.
+//! * `placeholder` (on Linux) occupies absent names.
 //! * [`guarded`] finds what patterns match, and repositories, again and again at little cost.
 //!
 //! # What it does not do
@@ -18,6 +19,8 @@
 //! have no identity.
 #![forbid(unsafe_code)]
 
+#[cfg(target_os = "linux")]
+pub mod cgroup;
 pub mod guarded;
 mod homes;
 mod host;

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use ringfence_host::cgroup::Cgroups;
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
     Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report, Source,
 };
 
 use crate::absent::Absent;
+use crate::limits;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
@@ -29,6 +31,7 @@ pub(crate) fn report(
     landlock: Landlock,
     complete: Complete,
     absent: &Absent,
+    cgroups: &Cgroups,
 ) -> Report {
     let answers = Answers {
         policy,
@@ -36,6 +39,7 @@ pub(crate) fn report(
         landlock,
         complete,
         absent,
+        cgroups,
     };
     let mut entries: Vec<Entry> = policy
         .obligations()
@@ -55,6 +59,7 @@ struct Answers<'a> {
     landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
+    cgroups: &'a Cgroups,
 }
 
 impl Answers<'_> {
@@ -75,6 +80,7 @@ impl Answers<'_> {
             Clause::KernelSurface => Discharge::enforced([M::Seccomp]),
             Clause::Lifetime => Discharge::enforced([M::PidNamespace, M::HostWatch]),
             Clause::Environment => Discharge::enforced([M::EnvironmentAllowlist]),
+            Clause::Limit(limit) => limits::discharge(limit, self.cgroups),
             Clause::Network => Discharge::enforced([M::NetworkNamespace]),
             _ => unknown(),
         }

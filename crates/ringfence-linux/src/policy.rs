@@ -12,6 +12,7 @@ use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, SetupFailed, Stream,
     Unavailable,
 };
+use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
 use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, TreeError};
@@ -25,6 +26,7 @@ use crate::absent;
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
+use crate::limits;
 use crate::process::Process;
 use crate::rights::Landlock;
 use crate::seen::Seen;
@@ -41,6 +43,7 @@ const SOON: Duration = Duration::from_secs(1);
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
     pub(crate) devices: Vec<Device>,
+    pub(crate) cgroups: Cgroups,
 }
 
 /// One executor's policy.
@@ -156,7 +159,14 @@ impl LinuxPolicy {
             sockets: sockets.complete,
             patterns: self.guarded.is_complete(),
         };
-        let report = discharge::report(&policy, &view, self.facts.landlock, complete, &absent);
+        let report = discharge::report(
+            &policy,
+            &view,
+            self.facts.landlock,
+            complete,
+            &absent,
+            &self.facts.cgroups,
+        );
         let missing = self.policy.required - report.guarantees();
         if !missing.is_empty() {
             let entries = report
@@ -225,21 +235,25 @@ impl LinuxPolicy {
     }
 
     /// Hands a command to a spare.
-    fn start(&self, message: &[u8], streams: &[Stream; 3]) -> Result<Process, LaunchError> {
-        let start_in = |zygote: Arc<Zygote>, report| {
+    fn start(&self, message: &[u8], launch: &Launch) -> Result<Process, LaunchError> {
+        let start_in = |zygote: Arc<Zygote>, report, scope: Option<Scope>| {
             let spare = zygote.take_spare()?;
-            send_command(&spare, message, streams)?;
-            Ok(Process::new(spare, zygote, report))
+            if let Some(scope) = &scope {
+                limits::enter(scope, &spare.pidfd)?;
+            }
+            send_command(&spare, message, &launch.streams)?;
+            Ok(Process::new(spare, zygote, report, scope))
         };
+        let scope = || limits::scope(&launch.limits, &self.facts.cgroups);
         let (zygote, report) = self.fresh_zygote()?;
-        match start_in(Arc::clone(&zygote), report) {
+        match start_in(Arc::clone(&zygote), report, scope()?) {
             Err(failed) if zygote::is_gone(&failed) => {
                 // It was killed from outside. A new one is as good, once.
                 self.lock()
                     .zygote
                     .take_if(|current| Arc::ptr_eq(current, &zygote));
                 let (zygote, report) = self.fresh_zygote()?;
-                Ok(start_in(zygote, report)?)
+                Ok(start_in(zygote, report, scope()?)?)
             }
             started => Ok(started?),
         }
@@ -311,8 +325,8 @@ impl CompiledPolicy for LinuxPolicy {
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
-        let message = encode(&launch)?;
-        Ok(Box::new(self.start(&message, &launch.streams)?))
+        let message = encode(&launch, &limits::of_process(&launch.limits, &self.facts.cgroups))?;
+        Ok(Box::new(self.start(&message, &launch)?))
     }
 }
 
@@ -332,7 +346,7 @@ fn is_replaced(object: &Watched) -> bool {
     }
 }
 
-fn encode(launch: &Launch) -> Result<Vec<u8>, LaunchError> {
+fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, LaunchError> {
     let Some(program) = launch.arguments.first() else {
         return Err(LaunchError::Malformed {
             what: "the command",
@@ -355,6 +369,7 @@ fn encode(launch: &Launch) -> Result<Vec<u8>, LaunchError> {
         programs: &programs,
         arguments: &arguments,
         environment: &environment,
+        limits,
     })
     .map_err(|error| LaunchError::Malformed {
         what: "the command, its environment or its directory",

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
+use ringfence_host::cgroup::Cgroups;
 use ringfence_host::{observe, runtime};
 use ringfence_os::landlock;
 use ringfence_policy::{Kind, Report};
@@ -38,6 +39,7 @@ pub(crate) fn look() -> HostFacts {
     HostFacts {
         landlock: rights,
         devices: runtime::devices(),
+        cgroups: Cgroups::find(),
     }
 }
 
@@ -56,7 +58,7 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let (command, streams) = (nowhere()?, [null()?, null()?, null()?]);
     let spare = zygote.take_spare()?;
     send_command(&spare, &command, &streams)?;
-    let process = Process::new(spare, zygote, Arc::new(Report::new(Vec::new())));
+    let process = Process::new(spare, zygote, Arc::new(Report::new(Vec::new())), None);
     loop {
         match process.next_event() {
             Some(Event::SetupFailed(failed)) if failed.step == Step::Exec.name() => {
@@ -90,6 +92,7 @@ fn nowhere() -> Result<Vec<u8>, SetupFailed> {
         programs: &program,
         arguments: &program,
         environment: &[],
+        limits: &[],
     };
     command::encode(&command).map_err(|_| crate::zygote::failed(Step::Command, Errno::INVAL))
 }

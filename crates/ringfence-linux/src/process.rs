@@ -2,15 +2,20 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError, Watch};
-use ringfence_policy::Report;
+use ringfence_backend::{
+    Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError, Usage, Watch,
+};
+use ringfence_host::cgroup::Scope;
+use ringfence_policy::{Limit, Report};
 use ringfence_zygote::wire::{EXIT_TAG, FAILURE_TAG, Failure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustix::process::{Signal as KernelSignal, pidfd_send_signal};
 
+use crate::limits;
 use crate::zygote::{Spare, Zygote, decode_failure, tag};
 
 /// A spawn that has been given its command.
@@ -21,6 +26,8 @@ pub(crate) struct Process {
     /// A zygote lives as long as anything it started, and no longer: handles may outlive their command.
     zygote: Mutex<Option<Arc<Zygote>>>,
     report: Arc<Report>,
+    /// The control group of its limits.
+    scope: Option<Scope>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +41,13 @@ enum Progress {
 }
 
 impl Process {
-    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>, report: Arc<Report>) -> Self {
+    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>, report: Arc<Report>, scope: Option<Scope>) -> Self {
         Self {
             spare,
             progress: Mutex::new(Progress::Starting),
             zygote: Mutex::new(Some(zygote)),
             report,
+            scope,
         }
     }
 
@@ -109,8 +117,8 @@ impl Containment for Process {
         LifetimeContainment::Enforced
     }
 
-    fn report(&self) -> &Report {
-        &self.report
+    fn report(&self) -> Arc<Report> {
+        Arc::clone(&self.report)
     }
 
     fn descriptors(&self, watch: Watch) -> Vec<BorrowedFd<'_>> {
@@ -146,7 +154,41 @@ impl Containment for Process {
         // Ended already is as good as killed.
         let _ = pidfd_send_signal(&self.spare.pidfd, KernelSignal::KILL);
     }
+
+    fn usage(&self) -> Usage {
+        let Some(scope) = &self.scope else {
+            return Usage::default();
+        };
+        let used = scope.usage();
+        let touched = scope.breaches().refused_processes.is_some_and(|times| times > 0);
+        Usage {
+            peak_memory_bytes: used.peak_memory_bytes,
+            peak_processes: used.peak_processes.map(|peak| peak.saturating_sub(limits::INIT)),
+            cpu_time: used.cpu_time,
+            touched: touched.then_some(Limit::Processes).into_iter().collect(),
+        }
+    }
+
+    fn exceeded(&self) -> Option<Limit> {
+        let breaches = self.scope.as_ref()?.breaches();
+        let killed = breaches.memory_kills.is_some_and(|processes| processes > 0);
+        let used_up = breaches.cpu_time_over.map(|_| Limit::CpuTime);
+        killed.then_some(Limit::Memory).or(used_up)
+    }
+
+    fn next_look(&self) -> Option<Duration> {
+        let scope = self.scope.as_ref()?;
+        // A group that can't be read any more keeps no limit: then it is looked at soon, and the command ended.
+        let used = scope.cpu_time_used().unwrap_or(Duration::MAX);
+        let by_time = scope.next_look(used);
+        let by_memory = scope.usage().peak_memory_bytes.map(|_| MEMORY_PACE);
+        by_time.into_iter().chain(by_memory).min()
+    }
 }
+
+/// How often a tree with a memory limit is asked whether the kernel has killed one of its processes for it: the others
+/// are ended then.
+const MEMORY_PACE: Duration = Duration::from_millis(50);
 
 impl Drop for Process {
     fn drop(&mut self) {

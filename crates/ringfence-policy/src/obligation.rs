@@ -163,6 +163,8 @@ pub enum Mechanism {
     Cgroup,
     /// A watch on the host process that ends the command with it.
     HostWatch,
+    /// The supervisor, which ends the command.
+    Supervisor,
 }
 
 impl fmt::Display for Mechanism {
@@ -185,6 +187,7 @@ impl fmt::Display for Mechanism {
             Self::Rlimit => "resource limits",
             Self::Cgroup => "a control group",
             Self::HostWatch => "a watch on the host process",
+            Self::Supervisor => "the supervisor",
         })
     }
 }

@@ -149,6 +149,10 @@ impl Terms {
         if self.isolation == Isolation::Unconfined {
             return required;
         }
+        // A limit that is written is meant.
+        if self.limits.set().next().is_some() {
+            required |= Guarantees::RESOURCE_LIMITS;
+        }
         let roots = self.roots.iter().map(|root| root.access);
         let strictest = roots
             .chain([self.host_access])

@@ -14,6 +14,8 @@ pub struct Command<'a> {
     pub arguments: &'a [Vec<u8>],
     /// `NAME=value` entries.
     pub environment: &'a [Vec<u8>],
+    /// Limits of the process and those it makes: the resource's number (getrlimit(2)) and the value, soft and hard.
+    pub limits: &'a [(u32, u64)],
 }
 
 /// The command in wire format: header and body.
@@ -22,18 +24,23 @@ pub struct Command<'a> {
 /// A string that contains a NUL, or more than 4 GiB.
 pub fn encode(command: &Command<'_>) -> Result<Vec<u8>, Unencodable> {
     let mut body = Vec::with_capacity(1024);
+    for (resource, value) in command.limits {
+        body.put_u32(*resource);
+        body.put_u64(*value);
+    }
     body.put_bytes(command.directory)?;
     for list in [command.programs, command.arguments, command.environment] {
         for string in list {
             body.put_bytes(string)?;
         }
     }
-    let mut message = Vec::with_capacity(20 + body.len());
+    let mut message = Vec::with_capacity(24 + body.len());
     message.put_u32(COMMAND_MAGIC);
     message.put_u32(count(body.len())?);
     for list in [command.programs, command.arguments, command.environment] {
         message.put_u32(count(list.len())?);
     }
+    message.put_u32(count(command.limits.len())?);
     message.extend_from_slice(&body);
     Ok(message)
 }

@@ -169,7 +169,7 @@ unsafe impl Plain for Failure {}
 unsafe impl Plain for Exit {}
 // SAFETY: one 4-byte integer.
 unsafe impl Plain for SignalRequest {}
-// SAFETY: five 4-byte integers.
+// SAFETY: six 4-byte integers.
 unsafe impl Plain for CommandHeader {}
 
 /// Tag of a [`Failure`].
@@ -197,7 +197,8 @@ pub struct SignalRequest {
     pub signal: i32,
 }
 
-/// First bytes of a command; `length` bytes follow: cwd, program candidates, arguments, environment.
+/// First bytes of a command; `length` bytes follow: resource limits (a `u32` and a `u64` each), cwd, program candidates,
+/// arguments, environment.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CommandHeader {
@@ -211,6 +212,8 @@ pub struct CommandHeader {
     pub arguments: u32,
     /// Number of environment entries.
     pub environment: u32,
+    /// Number of resource limits.
+    pub limits: u32,
 }
 
 /// Reads the wire format in place, without allocation; every getter answers `None` at the first misfit.

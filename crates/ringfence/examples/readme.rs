@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "{:?}, enforced: {}\n{}",
         outcome.ended,
-        outcome.achieved,
+        outcome.achieved.guarantees,
         outcome.stdout.to_text()
     );
     // … to here.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::completion::block_on;
-use crate::{CancelToken, CloseReport, ExecutorError, Outcome, RunError, Stdio};
+use crate::{CancelToken, CloseReport, ExecutorError, Limits, Outcome, RunError, Stdio};
 
 /// Declares a wrapper with its conversions.
 macro_rules! wrapper {
@@ -126,6 +126,7 @@ settings! {
     terminate_grace(grace: Duration);
     capture_limit(bytes: usize);
     output_limit(bytes: u64);
+    limits(limits: Limits);
     cancel_on(token: &CancelToken);
 }
 

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use ringfence_policy::Limits;
+
 use crate::environment::Change;
 use crate::error::RunError;
 use crate::executor::Executor;
 use crate::outcome::{Ending, Outcome};
 use crate::prepared::PreparedProcess;
 use crate::process::Process;
-use crate::running::{OutputLimits, Running};
+use crate::running::Running;
 use crate::stdio::Stdio;
 
 /// A command of an executor, being put together.
@@ -29,7 +31,8 @@ pub struct Command {
     pub(crate) stderr: Option<Stdio>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) grace: Duration,
-    pub(crate) limits: OutputLimits,
+    pub(crate) capture_bytes: usize,
+    pub(crate) limits: Limits,
     pub(crate) cancel: Option<CancelToken>,
 }
 
@@ -48,10 +51,8 @@ impl Command {
             stderr: None,
             timeout: None,
             grace: DEFAULT_GRACE,
-            limits: OutputLimits {
-                capture_bytes: DEFAULT_CAPTURE_BYTES,
-                kill_after_bytes: None,
-            },
+            capture_bytes: DEFAULT_CAPTURE_BYTES,
+            limits: Limits::default(),
             cancel: None,
         }
     }
@@ -106,7 +107,8 @@ impl Command {
         self
     }
 
-    /// Ends the command after this time from its start: it is terminated, and killed when the grace is over too.
+    /// Ends the command after this time from its start: it is terminated, and killed when the grace is over too. A limit
+    /// of wall time does the same.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -121,14 +123,21 @@ impl Command {
     /// Keeps at most this many bytes of each captured stream, half from its beginning and half from its end; the
     /// command runs on, and what is dropped is counted. Default: 1 MiB.
     pub fn capture_limit(mut self, bytes: usize) -> Self {
-        self.limits.capture_bytes = bytes;
+        self.capture_bytes = bytes;
         self
     }
 
     /// Kills the command when it has written more than this many bytes to both captured streams together; exactly
     /// this many are kept (EXE-43). The capture limit is raised to it.
     pub fn output_limit(mut self, bytes: u64) -> Self {
-        self.limits.kill_after_bytes = Some(bytes);
+        self.limits.output_bytes = Some(bytes);
+        self
+    }
+
+    /// Limits this command further than the profile does; of two values for one limit the smaller counts.
+    /// [`Limits::private_bytes`] is of no effect here: it is about what all commands of an executor share.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = self.limits.meet(limits);
         self
     }
 

@@ -59,7 +59,7 @@ pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
 pub use executor::Executor;
-pub use outcome::{Ending, Outcome, OutcomeError};
+pub use outcome::{Achieved, Ending, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
 pub use set::{CloseReport, ExecutorSet};
@@ -67,7 +67,8 @@ pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
 pub use platform::{Probe, capabilities};
 pub use ringfence_backend::{
-    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Stream, Unavailable,
+    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Stream,
+    Unavailable, Usage,
 };
 pub use ringfence_host::Host;
 pub use ringfence_policy::{

@@ -1,9 +1,10 @@
 //! How a command ended.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use ringfence_backend::LifetimeContainment;
-use ringfence_policy::{Guarantees, Limit};
+use ringfence_backend::{LifetimeContainment, Usage};
+use ringfence_policy::{Guarantees, Level, Limit, Report};
 use thiserror::Error;
 
 use crate::capture::Captured;
@@ -18,12 +19,36 @@ pub struct Outcome {
     pub stdout: Captured,
     /// Captured standard error; empty when it was not captured or merged.
     pub stderr: Captured,
-    /// Guarantees that were in force.
-    pub achieved: Guarantees,
+    /// What was enforced.
+    pub achieved: Achieved,
     /// How surely the process tree would have ended with its owner.
     pub containment: LifetimeContainment,
+    /// What its process tree used, where a limit made somebody count it.
+    pub usage: Usage,
     /// Wall time from start to end.
     pub elapsed: Duration,
+}
+
+/// What was enforced for one command, which may be less or more than for the one before: the host changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Achieved {
+    /// Guarantees that were in force.
+    pub guarantees: Guarantees,
+    /// How much of the policy was enforced.
+    pub level: Level,
+    /// Every obligation with what became of it.
+    pub report: Arc<Report>,
+}
+
+impl Achieved {
+    pub(crate) fn of(report: Arc<Report>) -> Self {
+        Self {
+            guarantees: report.guarantees(),
+            level: report.level(),
+            report,
+        }
+    }
 }
 
 impl Outcome {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ringfence_backend::{Launch, Watch};
-use ringfence_policy::{Access, Resolve};
+use ringfence_policy::{Access, Limits, Resolve};
 
 use crate::command::{CancelToken, Command};
 use crate::environment;
@@ -46,7 +46,8 @@ struct Capsule {
     stdio: [Stdio; 3],
     timeout: Option<Duration>,
     grace: Duration,
-    limits: OutputLimits,
+    limits: Limits,
+    output: OutputLimits,
     cancel: Option<CancelToken>,
     executor: Executor,
     /// Last, so that it is dropped last: it says that nothing of this is left.
@@ -120,21 +121,26 @@ impl PreparedProcess {
             state: Mutex::new(State::Closed),
         });
         lease.attach(&reserved);
-        let mut limits = command.limits;
-        if let Some(bytes) = limits.kill_after_bytes {
-            // All of what is allowed is kept, in one piece.
-            let whole = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_mul(2);
-            limits.capture_bytes = limits.capture_bytes.max(whole);
-        }
+        let limits = executor.profile().limits().meet(command.limits);
+        // All of what is allowed is kept, in one piece.
+        let allowed = limits
+            .output_bytes
+            .map_or(0, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+        let output = OutputLimits {
+            capture_bytes: command.capture_bytes.max(allowed.saturating_mul(2)),
+            kill_after_bytes: limits.output_bytes,
+            file_size_limited: limits.file_bytes.is_some(),
+        };
         let capsule = Capsule {
             lease,
             arguments,
             environment: environment::apply(variables, &changes),
             directory,
             stdio: [stdin, stdout, stderr].map(|stdio| stdio.unwrap_or(Stdio::Piped)),
-            timeout: command.timeout,
+            timeout: command.timeout.into_iter().chain(limits.wall_time).min(),
             grace: command.grace,
             limits,
+            output,
             cancel: command.cancel,
             executor,
         };
@@ -195,10 +201,11 @@ impl PreparedProcess {
             arguments: capsule.arguments,
             environment: capsule.environment,
             directory: capsule.directory,
+            limits: capsule.limits,
             streams: streams.theirs,
             notifier,
         })?;
-        let running = Running::new(containment, captured, capsule.limits);
+        let running = Running::new(containment, captured, capsule.output);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
         capsule.lease.attach(&running);
         running.hold(capsule.lease);

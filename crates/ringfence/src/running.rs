@@ -10,7 +10,7 @@ use crate::capture::Capture;
 use crate::completion::Completion;
 use crate::error::RunError;
 use crate::lifecycle::{Closable, Lease};
-use crate::outcome::{Ending, Outcome};
+use crate::outcome::{Achieved, Ending, Outcome};
 use crate::pipe::CapturePipe;
 
 /// What a started command came to.
@@ -23,6 +23,8 @@ pub(crate) struct OutputLimits {
     pub(crate) capture_bytes: usize,
     /// Bytes after which the command is killed, of both streams together.
     pub(crate) kill_after_bytes: Option<u64>,
+    /// Whether the size of its files is limited.
+    pub(crate) file_size_limited: bool,
 }
 
 /// A started command.
@@ -40,6 +42,8 @@ struct State {
     limits: OutputLimits,
     streams: [Option<CapturedStream>; 2],
     output_bytes: u64,
+    /// A signal for a file that is too large means that ours was the limit.
+    file_size_limited: bool,
     lease: Option<Lease>,
 }
 
@@ -89,6 +93,7 @@ impl Running {
                 limits,
                 streams: captured.map(|pipe| pipe.map(stream)),
                 output_bytes: 0,
+                file_size_limited: limits.file_size_limited,
                 lease: None,
             }),
         })
@@ -123,6 +128,15 @@ impl Running {
     pub(crate) fn end(&self, cause: Ending) {
         self.lock().cause.get_or_insert(cause);
         self.containment.kill();
+    }
+
+    /// Ends the command if it went over a limit that nobody else ends it for; else says when to ask again.
+    pub(crate) fn check_limits(&self) -> Option<Duration> {
+        if let Some(limit) = self.containment.exceeded() {
+            self.end(Ending::LimitExceeded(limit));
+            return None;
+        }
+        self.containment.next_look()
     }
 
     /// Asks the command to end because its deadline has passed.
@@ -172,7 +186,12 @@ impl Running {
                 core: false,
             },
         };
-        let over_limit = over_limit.then_some(Ending::LimitExceeded(Limit::Output));
+        let over_limit = match () {
+            () if over_limit => Some(Limit::Output),
+            () if is_file_size(status) && state.file_size_limited => Some(Limit::FileSize),
+            () => self.containment.exceeded(),
+        };
+        let over_limit = over_limit.map(Ending::LimitExceeded);
         let [stdout, stderr] = state
             .streams
             .each_mut()
@@ -181,8 +200,9 @@ impl Running {
             ended: state.cause.or(over_limit).unwrap_or(by_itself),
             stdout: stdout.unwrap_or_default(),
             stderr: stderr.unwrap_or_default(),
-            achieved: self.containment.report().guarantees(),
+            achieved: Achieved::of(self.containment.report()),
             containment: self.class(),
+            usage: self.containment.usage(),
             elapsed,
         }
     }
@@ -195,6 +215,12 @@ impl Running {
         self.done.complete(result);
         Next::Forget
     }
+}
+
+/// Whether a process was ended for writing too large a file (setrlimit(2)).
+fn is_file_size(status: ExitStatus) -> bool {
+    const SIGXFSZ: i32 = 25;
+    cfg!(target_os = "linux") && matches!(status, ExitStatus::Signaled { signal: SIGXFSZ, .. })
 }
 
 impl Closable for Running {

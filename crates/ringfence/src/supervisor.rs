@@ -50,6 +50,8 @@ struct Task {
     deadline: Option<Deadline>,
     /// The deadline has passed; at this moment the grace is over too.
     kill_at: Option<Instant>,
+    /// When to ask whether it went over a limit.
+    look_at: Option<Instant>,
     /// Its descriptors could not be registered: it has been killed, and its end must be asked for.
     unwatched: bool,
 }
@@ -94,8 +96,10 @@ impl Supervisor {
             running: Arc::clone(running),
             deadline,
             kill_at: None,
+            look_at: running.check_limits().and_then(in_future),
             unwatched: false,
         };
+        let looks = task.look_at.is_some();
         self.shared.lock().tasks.insert(id, task);
         // Readiness wakes the thread by itself. It must be woken for a new time-out, for a backend without
         // descriptors, and to end a command that can't be watched.
@@ -110,7 +114,7 @@ impl Supervisor {
                 true
             }
         };
-        if silent || deadline.is_some() {
+        if silent || deadline.is_some() || looks {
             self.shared.lock().pending.push(id);
             self.shared.wake();
         }
@@ -227,6 +231,11 @@ impl Shared {
     fn deregister(&self, _: &Running) {}
 }
 
+/// The moment after this time, if the clock can say it.
+fn in_future(time: Duration) -> Option<Instant> {
+    Instant::now().checked_add(time)
+}
+
 impl State {
     fn timeout(&self, now: Instant) -> Option<Duration> {
         if !self.pending.is_empty() {
@@ -235,7 +244,8 @@ impl State {
         let moments = self
             .tasks
             .values()
-            .filter_map(|task| task.kill_at.or(task.deadline.map(|d| d.at)));
+            .flat_map(|task| [task.kill_at.or(task.deadline.map(|d| d.at)), task.look_at])
+            .flatten();
         let until = moments.min().map(|moment| moment.saturating_duration_since(now));
         let unwatched = self
             .tasks
@@ -263,6 +273,9 @@ impl State {
                 task.running.time_out();
             } else if task.kill_at.take_if(|moment| *moment <= now).is_some() {
                 task.running.end(Ending::TimedOut);
+            }
+            if task.look_at.take_if(|moment| *moment <= now).is_some() {
+                task.look_at = task.running.check_limits().and_then(in_future);
             }
         }
     }

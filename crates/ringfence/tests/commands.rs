@@ -363,6 +363,7 @@ fn pro_67_a_guarantee_that_the_host_takes_away_later_is_not_claimed() {
             .output()
             .unwrap()
             .achieved
+            .guarantees
             .contains(ringfence::Guarantees::WRITE_BOUNDARY)
     );
     // A write to its second name is a write to the protected file.

@@ -226,6 +226,7 @@ fn header(reader: &mut Reader<'_>) -> Option<CommandHeader> {
         programs: reader.u32()?,
         arguments: reader.u32()?,
         environment: reader.u32()?,
+        limits: reader.u32()?,
     };
     (header.magic == wire::COMMAND_MAGIC).then_some(header)
 }
@@ -251,6 +252,10 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
         errno: sys::EPROTO,
         path: &[],
     };
+    let limits = reader.clone();
+    for _ in 0..header.limits {
+        (reader.u32(), reader.u64());
+    }
     let Some(directory) = reader.bytes() else {
         return Err(malformed);
     };
@@ -273,9 +278,20 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
     plan.check(Step::Chdir)?;
     let directory = Path::new(directory);
     sys::chdir(directory).at_path(Step::Chdir, directory)?;
+    limit(limits, header.limits).at(Step::Session)?;
     plan.check(Step::Exec)?;
     let attempts = programs_of(programs, header.programs);
     Err(try_programs(attempts, Path::new(name), arguments, environment))
+}
+
+/// Last of all: nothing of ours is to need what the command must not have.
+fn limit(mut limits: Reader<'_>, count: u32) -> sys::Result<()> {
+    for _ in 0..count {
+        if let (Some(resource), Some(value)) = (limits.u32(), limits.u64()) {
+            sys::set_limit(resource as usize, value)?;
+        }
+    }
+    Ok(())
 }
 
 fn programs_of(mut reader: Reader<'static>, count: u32) -> impl Iterator<Item = Path<'static>> {
