@@ -1,5 +1,9 @@
 //! The resolver of this host.
 
+#[cfg(unix)]
+use std::collections::HashSet;
+#[cfg(unix)]
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Resolve, ResolveError, Resolved};
@@ -23,13 +27,8 @@ impl Resolve for Host {
     /// 40 links, a component below something that is no directory, and `..` below something that does not
     /// exist, since what it would mean depends on what is created there.
     fn resolve(&self, path: &Path) -> Result<Resolved, ResolveError> {
-        if path.as_os_str().is_empty() {
-            return Err(ResolveError::Empty);
-        }
-        if !path.is_absolute() {
-            return Err(ResolveError::Relative { path: path.into() });
-        }
-        resolve(path)
+        check(path)?;
+        resolve(path, None)
     }
 
     /// The home directory in the user database; see [`ProfileConfig::homes`](ringfence_policy::ProfileConfig::homes)
@@ -39,14 +38,44 @@ impl Resolve for Host {
     }
 }
 
+/// What was found out about directories, by their canonical paths, as text: comparing paths is slow.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// No links.
+    #[cfg(unix)]
+    pub(crate) plain: HashSet<OsString>,
+    /// A look-up in them succeeded.
+    #[cfg(unix)]
+    pub(crate) searched: HashSet<OsString>,
+}
+
+impl Host {
+    /// Resolves like [`Resolve::resolve`], but asks nothing that is known about a directory, and adds what is found
+    /// out on the way. Only for looks in quick succession.
+    pub(crate) fn resolve_knowing(&self, path: &Path, known: &mut Known) -> Result<Resolved, ResolveError> {
+        check(path)?;
+        resolve(path, Some(known))
+    }
+}
+
+fn check(path: &Path) -> Result<(), ResolveError> {
+    if path.as_os_str().is_empty() {
+        return Err(ResolveError::Empty);
+    }
+    if !path.is_absolute() {
+        return Err(ResolveError::Relative { path: path.into() });
+    }
+    Ok(())
+}
+
 #[cfg(unix)]
-fn resolve(path: &Path) -> Result<Resolved, ResolveError> {
-    crate::walk::walk(path)
+fn resolve(path: &Path, known: Option<&mut Known>) -> Result<Resolved, ResolveError> {
+    crate::walk::walk(path, known)
 }
 
 /// Without a component-wise walk: the longest existing ancestor as the system canonicalizes it.
 #[cfg(not(unix))]
-fn resolve(path: &Path) -> Result<Resolved, ResolveError> {
+fn resolve(path: &Path, _: Option<&mut Known>) -> Result<Resolved, ResolveError> {
     use ringfence_policy::Kind;
     use std::io::{Error, ErrorKind};
 

@@ -1,6 +1,5 @@
 //! Walks a path as the kernel does, keeping what it passed.
 
-use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -10,24 +9,38 @@ use ringfence_policy::{Kind, Link, ResolveError, Resolved};
 use rustix::fs::{CWD, readlinkat_raw};
 use rustix::io::Errno;
 
+use crate::host::Known;
 use crate::observe;
 
 /// As many as the kernel follows before it answers ELOOP.
 const MAX_LINKS: usize = 40;
 
 /// PATH_MAX of Linux, the longest of the supported systems, and one more.
-const BUFFER: usize = 4097;
+pub(crate) const LONGEST_LINK: usize = 4097;
 
 /// Makes an absolute path canonical and looks at what is there.
-pub(crate) fn walk(path: &Path) -> Result<Resolved, ResolveError> {
-    Walk::start(path, None)?.run()?.finish()
+pub(crate) fn walk(path: &Path, known: Option<&mut Known>) -> Result<Resolved, ResolveError> {
+    Walk::start(path, known)?.run()?.finish()
 }
 
-/// Makes an absolute path canonical, without a look at what is there; gives the links that were followed too.
+/// Follows a link in a canonical directory, whose text was read already, without a look at what is at the end.
+/// Gives where it leads, and all links on the way, the given one first.
 ///
-/// `known` remembers directories from one call to the next. Only for calls in quick succession.
-pub(crate) fn trace(path: &Path, known: &mut HashSet<PathBuf>) -> Result<(PathBuf, Vec<Link>), ResolveError> {
-    let walk = Walk::start(path, Some(known))?.run()?;
+/// Stops at another name in that same directory, which may be a link itself.
+pub(crate) fn follow(link: Link, known: &mut Known) -> Result<(PathBuf, Vec<Link>), ResolveError> {
+    let directory = link.path.parent().unwrap_or(Path::new("/")).to_owned();
+    let mut walk = Walk::start(&link.target, Some(known))?;
+    if link.target.is_relative() {
+        walk.at.clone_from(&directory);
+    }
+    walk.links.push(link);
+    while let Some(name) = walk.name() {
+        if walk.next == walk.rest.len() && walk.at.as_os_str() == directory.as_os_str() && name != ".." {
+            walk.at.push(name);
+            break;
+        }
+        walk.step(&name)?;
+    }
     Ok((walk.at, walk.links))
 }
 
@@ -40,12 +53,11 @@ struct Walk<'a> {
     /// Whether a component was not found; everything after it isn't there either.
     absent: bool,
     links: Vec<Link>,
-    /// Directories, by their canonical path.
-    known: Option<&'a mut HashSet<PathBuf>>,
+    known: Option<&'a mut Known>,
 }
 
 impl<'a> Walk<'a> {
-    fn start(path: &Path, known: Option<&'a mut HashSet<PathBuf>>) -> Result<Self, ResolveError> {
+    fn start(path: &Path, known: Option<&'a mut Known>) -> Result<Self, ResolveError> {
         let rest = path.as_os_str().as_bytes().to_vec();
         if rest.contains(&0) {
             // The kernel never sees such a path, and EINVAL means "not a link" below.
@@ -63,13 +75,17 @@ impl<'a> Walk<'a> {
 
     fn run(mut self) -> Result<Self, ResolveError> {
         while let Some(name) = self.name() {
-            match name.as_bytes() {
-                b"." => {}
-                b".." => self.up()?,
-                _ => self.down(&name)?,
-            }
+            self.step(&name)?;
         }
         Ok(self)
+    }
+
+    fn step(&mut self, name: &OsStr) -> Result<(), ResolveError> {
+        match name.as_bytes() {
+            b"." => Ok(()),
+            b".." => self.up(),
+            _ => self.down(name),
+        }
     }
 
     /// Takes the next component, an owned copy since following a link replaces the rest.
@@ -87,16 +103,26 @@ impl<'a> Walk<'a> {
             return Err(failed(&self.at, Errno::NOENT));
         }
         // Only a directory that may be searched has a "..", and only a look-up in it tells.
-        match readlink(&self.at.join("."))? {
-            Found::Object => self.at.pop(),
-            Found::Link(_) | Found::Nothing => return Err(failed(&self.at, Errno::NOENT)),
-        };
+        let known = self.known.as_ref();
+        if !known.is_some_and(|known| known.searched.contains(self.at.as_os_str())) {
+            match readlink(&self.at.join("."))? {
+                Found::Object => {}
+                Found::Link(_) | Found::Nothing => return Err(failed(&self.at, Errno::NOENT)),
+            }
+            if let Some(known) = &mut self.known {
+                known.searched.insert(self.at.clone().into());
+            }
+        }
+        self.at.pop();
         Ok(())
     }
 
     fn down(&mut self, name: &OsStr) -> Result<(), ResolveError> {
         let path = self.at.join(name);
-        let known = self.known.as_ref().is_some_and(|known| known.contains(&path));
+        let known = self
+            .known
+            .as_ref()
+            .is_some_and(|known| known.plain.contains(path.as_os_str()));
         if self.absent || known {
             self.at = path;
             return Ok(());
@@ -105,7 +131,7 @@ impl<'a> Walk<'a> {
             Found::Object => {
                 let inside = self.next < self.rest.len();
                 if let Some(known) = self.known.as_mut().filter(|_| inside) {
-                    known.insert(path.clone());
+                    known.plain.insert(path.clone().into());
                 }
                 self.at = path;
             }
@@ -163,7 +189,7 @@ enum Found {
 
 /// Tells with one system call whether something is there and whether it is a link; see readlink(2).
 fn readlink(path: &Path) -> Result<Found, ResolveError> {
-    let mut buffer = [MaybeUninit::uninit(); BUFFER];
+    let mut buffer = [MaybeUninit::uninit(); LONGEST_LINK];
     match readlinkat_raw(CWD, path, &mut buffer) {
         // A full buffer may hold a part of the text only.
         Ok((_, [])) => Err(failed(path, Errno::NAMETOOLONG)),

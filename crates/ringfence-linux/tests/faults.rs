@@ -54,13 +54,12 @@ impl Fixture {
             execute: Some(Access::Allow),
             write: None,
         };
-        let system = runtime::system(&Host).entries.into_iter().map(|entry| {
-            Rule::new(
-                entry.resolved,
-                Reach::Tree,
-                axes,
-                Source::Runtime("system".to_owned()),
-            )
+        let base = [runtime::BundleName::Base].into();
+        let bundles = runtime::discover(&Host, &base, "".as_ref(), &|_| None, None);
+        let entries = bundles.into_iter().flat_map(|bundle| bundle.entries);
+        let system = entries.map(|entry| {
+            let source = Source::Runtime("base".to_owned());
+            Rule::new(entry.resolved, Reach::Tree, axes, source)
         });
         let policy = Policy::compile(&profile, system.collect()).unwrap();
         let base = self.base.path().to_owned();
@@ -81,6 +80,7 @@ impl Fixture {
             arguments: vec![program.into(), self.canary().into()],
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             directory: self.workspace.path().to_owned(),
+            limits: ringfence_policy::Limits::default(),
             streams: [null(), null(), null()],
             notifier: Notifier::new(|| {}),
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ringfence_backend::Backend;
 use ringfence_host::Host;
-use ringfence_host::runtime::{self, Bundle};
+use ringfence_host::runtime::{self, Bundle, BundleName};
 use ringfence_policy::{Access, Axis, Isolation, Kind, Profile, Resolve, Source};
 
 use crate::completion::Completion;
@@ -176,26 +176,34 @@ fn is_written(profile: &Profile, backend: &dyn Backend, directory: &Path) -> boo
 }
 
 fn bundles(programs: HostPrograms, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
-    if programs == HostPrograms::None {
-        return Vec::new();
+    let all = BundleName::all();
+    match programs {
+        HostPrograms::None => Vec::new(),
+        HostPrograms::System => runtime::discover(&Host, &all, OsStr::new(""), &|_| None, None),
+        HostPrograms::Discover => {
+            let get = |name: &str| caller.get(OsStr::new(name)).cloned();
+            let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
+            let home = get("HOME").map(PathBuf::from);
+            let path = trusted_path(profile, &get("PATH").unwrap_or_default());
+            runtime::discover(&Host, &all, &path, &trusted, home.as_deref())
+        }
     }
-    let mut bundles = vec![runtime::system(&Host)];
-    if programs == HostPrograms::Discover {
-        let get = |name: &str| caller.get(OsStr::new(name)).cloned();
-        let home = get("HOME").map(PathBuf::from);
-        let path = trusted_path(profile, &get("PATH").unwrap_or_default());
-        bundles.extend(runtime::toolchains(&Host, &path, &get, home.as_deref()));
-    }
-    bundles
 }
 
 /// `PATH` without the directories a command may write: what it plants there must not decide what the next
-/// executor's commands may read.
+/// executor's commands may read. The same goes for directories that variables name.
 fn trusted_path(profile: &Profile, path: &OsStr) -> OsString {
-    let writable = |directory: &PathBuf| {
-        let written = profile.decide(&Host, directory, Axis::Write);
+    let trusted = std::env::split_paths(path).filter(|directory| !is_planted(profile, directory));
+    std::env::join_paths(trusted).unwrap_or_default()
+}
+
+/// Whether commands can write a directory, or replace a link on the way to it.
+fn is_planted(profile: &Profile, directory: &Path) -> bool {
+    let writable = |path: &Path| {
+        let written = profile.decide(&Host, path, Axis::Write);
         written.is_ok_and(|decision| decision.access != Access::Deny)
     };
-    let trusted = std::env::split_paths(path).filter(|directory| !writable(directory));
-    std::env::join_paths(trusted).unwrap_or_default()
+    let links = Host.resolve(directory).map(|found| found.links);
+    let mut around = links.iter().flatten().filter_map(|link| link.path.parent());
+    writable(directory) || around.any(writable)
 }

@@ -98,6 +98,13 @@ impl Shared {
         if let Some(home) = home {
             let private = self.bundles.iter().flat_map(|bundle| &bundle.private);
             forced.extend(private.map(|(name, below)| (name.clone(), home.join(below).into())));
+            let options = self.bundles.iter().flat_map(|bundle| &bundle.options);
+            let whole = |_: &&_| !home.as_os_str().as_encoded_bytes().contains(&b' ');
+            for (name, option) in options.filter(whole) {
+                let mut value = option.clone();
+                value.push(home);
+                forced.insert(name.clone(), value);
+            }
         }
         let private = private_directories(NameCase::NATIVE, &directories.temporary, home);
         forced.extend(private);
@@ -195,6 +202,6 @@ fn runtime_rule(bundle: &Bundle, entry: &runtime::RuntimeEntry) -> Rule {
         entry.resolved.clone(),
         Reach::Tree,
         axes,
-        Source::Runtime(bundle.name.clone()),
+        Source::Runtime(bundle.name.to_string()),
     )
 }

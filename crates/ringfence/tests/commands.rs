@@ -11,6 +11,7 @@
 mod common;
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use common::{Fixture, eventually, shell};
@@ -129,6 +130,37 @@ fn exe_37_streams_are_captured_apart_or_as_one() {
         (&b"1\n3\n"[..], &b"2\n"[..])
     );
     assert_eq!(shell(&executor, fixture.workspace.path(), text), "1\n2\n3\n");
+}
+
+/// Commands could put a link there, and the next set would open where it leads.
+#[test]
+fn a_variable_that_names_what_commands_can_write_opens_nothing() {
+    let fixture = Fixture::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let names_java = |home: &Path| {
+        std::fs::create_dir_all(home.join("bin")).unwrap();
+        std::fs::copy("/bin/true", home.join("bin/java")).unwrap();
+        let profile = ringfence::Profile::new(&fixture.config(), &ringfence::Host).unwrap();
+        let caller = [
+            ("PATH", "/usr/bin:/bin".as_ref()),
+            ("JAVA_HOME", home.as_os_str()),
+        ];
+        let set: ringfence::blocking::ExecutorSet = ringfence::ExecutorSet::builder(profile)
+            .scratch_root(fixture.scratch.path())
+            .max_executors(1)
+            .environment(caller.map(|(name, value)| (name.into(), value.into())))
+            .build()
+            .unwrap()
+            .into();
+        let executor = set.executor("a").unwrap();
+        let text = "test -n \"$JAVA_HOME\" && \"$JAVA_HOME/bin/java\"";
+        executor.shell(text).output().unwrap().success()
+    };
+    let workspace = fixture.workspace.path();
+    std::os::unix::fs::symlink(elsewhere.path(), workspace.join("link")).unwrap();
+    assert!(names_java(&elsewhere.path().join("jdk")));
+    assert!(!names_java(&workspace.join("jdk")));
+    assert!(!names_java(&workspace.join("link/jdk")));
 }
 
 #[test]

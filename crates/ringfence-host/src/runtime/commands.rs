@@ -1,12 +1,28 @@
-//! Programs that a directory holds as links to somewhere else.
+//! What a directory of programs holds, and where its links lead.
 
+#[cfg(unix)]
+use std::ffi::{CStr, CString};
+#[cfg(unix)]
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::Link;
 
+use crate::host::Known;
+
+/// A look at a directory of programs.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    /// Those of the names asked for that are there, whatever they are; in no order.
+    pub(super) names: Vec<&'static str>,
+    /// Where the links in it lead that may need more than the directory.
+    pub(super) targets: Vec<Target>,
+}
+
 /// Where a link in a directory of programs leads.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Canonical; what is there was not looked at.
+    /// Canonical, or another name in the same directory; what is there was not looked at.
     pub(super) path: PathBuf,
     /// Every link on the way, the one in the directory first.
     pub(super) links: Vec<Link>,
@@ -19,55 +35,74 @@ const MAX_NAMES: usize = 65_536;
 /// How many links of a directory are followed.
 const MAX_LINKS: usize = 2_000;
 
-/// Follows the first 2,000 links of a directory, in the order of their names; gives those that lead out of
-/// it.
+/// Reads a canonical directory, and follows the first 2,000 links in it, in the order of their names.
 ///
 /// Elsewhere than on Unix programs are not installed as links, and nothing is found.
-pub(super) fn elsewhere(directory: &Path) -> Vec<Target> {
-    follow(directory, MAX_LINKS)
-}
-
-#[cfg(unix)]
-fn follow(directory: &Path, limit: usize) -> Vec<Target> {
-    use std::collections::HashSet;
-
-    let Ok(entries) = directory.read_dir() else {
-        return Vec::new();
-    };
-    let links = entries
-        .take(MAX_NAMES)
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink()));
-    let mut names: Vec<_> = links.map(|entry| entry.file_name()).collect();
-    names.sort_unstable();
-    let mut known = HashSet::new();
-    names
-        .into_iter()
-        .take(limit)
-        .filter(|name| !leads_to_neighbour(&directory.join(name)))
-        .filter_map(|name| crate::walk::trace(&directory.join(name), &mut known).ok())
-        .map(|(path, links)| Target { path, links })
-        .filter(|target| !target.path.starts_with(directory))
-        .collect()
-}
-
-/// Most links of `/usr/bin` are another name for something beside them; if that is a link too, its turn comes.
-#[cfg(unix)]
-fn leads_to_neighbour(link: &Path) -> bool {
-    use std::path::Component;
-    let Ok(target) = link.read_link() else {
-        return false;
-    };
-    let mut components = target.components();
-    matches!(
-        (components.next(), components.next()),
-        (Some(Component::Normal(_)), None)
-    )
+pub(super) fn list(directory: &Path, asked: &[&'static str], known: &mut Known) -> Listing {
+    read(directory, asked, MAX_LINKS, known)
 }
 
 #[cfg(not(unix))]
-fn follow(_: &Path, _: usize) -> Vec<Target> {
-    Vec::new()
+fn read(_: &Path, _: &[&'static str], _: usize, _: &mut Known) -> Listing {
+    Listing::default()
+}
+
+#[cfg(unix)]
+fn read(directory: &Path, asked: &[&'static str], limit: usize, known: &mut Known) -> Listing {
+    let mut listing = Listing::default();
+    let Ok((opened, mut links)) = names(directory, asked, &mut listing.names) else {
+        return listing;
+    };
+    links.sort_unstable();
+    let away = links
+        .iter()
+        .take(limit)
+        .filter_map(|name| away(directory, &opened, name));
+    let led = away.filter_map(|link| crate::walk::follow(link, known).ok());
+    let more = led.filter(|(path, links)| links.len() > 1 || !path.starts_with(directory));
+    listing.targets = more.map(|(path, links)| Target { path, links }).collect();
+    listing
+}
+
+/// Opens a directory; adds the names asked for, and gives those of links.
+#[cfg(unix)]
+fn names(
+    directory: &Path,
+    asked: &[&'static str],
+    found: &mut Vec<&'static str>,
+) -> rustix::io::Result<(OwnedFd, Vec<CString>)> {
+    use rustix::fs::{Dir, FileType, Mode, OFlags};
+
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty())?;
+    let mut links = Vec::new();
+    for entry in Dir::read_from(&opened)?.take(MAX_NAMES).flatten() {
+        let name = entry.file_name();
+        found.extend(asked.iter().filter(|asked| asked.as_bytes() == name.to_bytes()));
+        // Some file systems don't tell the type.
+        if matches!(entry.file_type(), FileType::Symlink | FileType::Unknown) {
+            links.push(name.to_owned());
+        }
+    }
+    Ok((opened, links))
+}
+
+/// A link that is not simply another name for something beside it, as most of `/usr/bin` are; if that is a link too,
+/// its turn comes.
+#[cfg(unix)]
+fn away(directory: &Path, opened: &OwnedFd, name: &CStr) -> Option<Link> {
+    use std::ffi::OsStr;
+    use std::mem::MaybeUninit;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut buffer = [MaybeUninit::uninit(); crate::walk::LONGEST_LINK];
+    let (text, rest) = rustix::fs::readlinkat_raw(opened, name, &mut buffer).ok()?;
+    let beside = !text.contains(&b'/') && text != b"..";
+    // A full buffer may hold a part of the text only.
+    (!beside && !rest.is_empty()).then(|| Link {
+        path: directory.join(OsStr::from_bytes(name.to_bytes())),
+        target: OsStr::from_bytes(text).into(),
+    })
 }
 
 /// Whether a path names a file that somebody may run, not a link to one.

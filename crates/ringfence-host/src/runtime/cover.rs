@@ -21,7 +21,8 @@ impl Cover {
 
     /// Whether a path is open at least this widely.
     pub(super) fn opens(&self, path: &Path, access: RuntimeAccess) -> bool {
-        self.access(path) >= Some(access)
+        let mut above = path.ancestors().filter_map(|above| self.open.get(above));
+        above.any(|opened| *opened >= access)
     }
 
     /// Drops the entries that add nothing; the rest is sorted by path, and of equals the first one stays.

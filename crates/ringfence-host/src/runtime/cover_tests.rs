@@ -4,7 +4,7 @@ use ringfence_policy::{Kind, Link, Resolved};
 
 use super::Cover;
 use crate::runtime::RuntimeAccess::{self, Read, ReadExecute};
-use crate::runtime::RuntimeEntry;
+use crate::runtime::{BundleName, Provenance, RuntimeEntry};
 
 fn entry(path: &str, access: RuntimeAccess, links: &[&str]) -> ((), RuntimeEntry) {
     let link = |path: &&str| Link {
@@ -17,7 +17,12 @@ fn entry(path: &str, access: RuntimeAccess, links: &[&str]) -> ((), RuntimeEntry
         identity: None,
         links: links.iter().map(link).collect(),
     };
-    ((), RuntimeEntry { resolved, access })
+    let entry = RuntimeEntry {
+        resolved,
+        access,
+        why: Provenance::Table(BundleName::Base),
+    };
+    ((), entry)
 }
 
 fn distinct(cover: &Cover, entries: Vec<((), RuntimeEntry)>) -> Vec<((), RuntimeEntry)> {

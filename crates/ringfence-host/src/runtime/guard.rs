@@ -57,9 +57,10 @@ const SHARED_IN_HOME: &[&str] = &[
     "Library",
     "Library/Application Support",
     "Library/Caches",
-    // Credentials lie beside `bin`.
+    // Credentials lie beside `bin`, or beside `python`.
     ".cargo",
     ".docker",
+    ".local/share/uv",
 ];
 
 /// Directories of a home that hold keys and passwords.
@@ -70,6 +71,7 @@ const SECRET_IN_HOME: &[&str] = &[
     ".kube",
     ".password-store",
     ".local/share/keyrings",
+    ".local/share/uv/credentials",
 ];
 
 /// Whether what a link of the system leads to may be opened.

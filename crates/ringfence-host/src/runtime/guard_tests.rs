@@ -41,6 +41,8 @@ fn directories_of_many_purposes_are_never_opened() {
         ".ssh",
         ".ssh/bin",
         ".gnupg/x",
+        ".local/share/uv",
+        ".local/share/uv/credentials/x",
     ] {
         assert!(!open(&format!("{HOME}/{name}")), "{name}");
     }
@@ -49,6 +51,7 @@ fn directories_of_many_purposes_are_never_opened() {
         "/opt/x",
         "/data/people/me/.local/bin",
         "/data/people/me/.docker/bin",
+        "/data/people/me/.local/share/uv/python",
         "/etcetera",
     ] {
         assert!(open(path), "{path}");

@@ -5,15 +5,20 @@
 //! program fails without it, it holds nothing secret and nothing that tells one host from another, and only
 //! the administrator writes there. Nothing under a home directory, nothing under `/var`. In particular not:
 //! `/etc/ssh` (POL-41), `/etc/ssl/private`, `/etc/pki/tls/private`, `/etc/pki/entitlement`, `/etc/shadow`,
-//! `/etc/machine-id`, `/etc/environment`, `/etc/nix` (access tokens).
+//! `/etc/machine-id`, `/etc/environment`, `/etc/nix` (access tokens), and the settings of package managers
+//! (`npmrc`, `pip.conf`, `maven/settings.xml`), which may hold credentials of a registry.
 
+use super::BundleName::{self, Base, Git, Java, Locale, Python, Tls, Tz};
 use super::RuntimeAccess::{self, Read, ReadExecute};
 
 /// A path and what is opened there.
 pub(super) type Row = (&'static str, RuntimeAccess);
 
-/// The rows of this system; none where the system's own baseline stands for them.
-pub(super) const SYSTEM: &[Row] = if cfg!(target_os = "linux") {
+/// What a bundle opens on every host.
+pub(super) type Table = (BundleName, &'static [Row]);
+
+/// The tables of this system; none where the system's own baseline stands for them.
+pub(super) const TABLES: &[Table] = if cfg!(target_os = "linux") {
     LINUX
 } else if cfg!(target_os = "macos") {
     MACOS
@@ -24,7 +29,44 @@ pub(super) const SYSTEM: &[Row] = if cfg!(target_os = "linux") {
 };
 
 /// Debian and Ubuntu, Fedora, openSUSE, Arch, Alpine, NixOS, Guix.
-const LINUX: &[Row] = &[
+const LINUX: &[Table] = &[
+    (Base, BASE_OF_LINUX),
+    (Tls, TLS_OF_LINUX),
+    (
+        Tz,
+        &[
+            ("/etc/localtime", Read),
+            ("/etc/timezone", Read),
+            ("/etc/zoneinfo", Read),
+        ],
+    ),
+    (
+        Locale,
+        &[
+            ("/etc/locale.alias", Read),
+            ("/etc/locale.conf", Read),
+            ("/etc/default/locale", Read),
+            ("/etc/terminfo", Read),
+            ("/etc/inputrc", Read),
+        ],
+    ),
+    // Its programs and templates are in /usr.
+    (Git, &[("/etc/gitconfig", Read), ("/etc/gitattributes", Read)]),
+    // What the standard library in /usr links to.
+    (Python, &[("/etc/python3*", Read)]),
+    (
+        Java,
+        &[
+            ("/etc/java*", Read),
+            // Where Maven's class path and logging are set up; beside them are the settings.
+            ("/etc/maven/m2.conf", Read),
+            ("/etc/maven/logging", Read),
+        ],
+    ),
+];
+
+/// What every program of Linux needs.
+const BASE_OF_LINUX: &[Row] = &[
     // Programs and libraries. Libraries need execute, since it also governs mapping code (POL-37).
     ("/usr", ReadExecute),
     // Links into /usr, or directories where the two are not merged (S-04).
@@ -61,41 +103,12 @@ const LINUX: &[Row] = &[
     ("/etc/services", Read),
     ("/etc/protocols", Read),
     ("/etc/networks", Read),
-    // Time zone.
-    ("/etc/localtime", Read),
-    ("/etc/timezone", Read),
-    ("/etc/zoneinfo", Read),
-    // Certificates of authorities and settings of TLS libraries; never the directories of private keys.
-    ("/etc/ssl/certs", Read),
-    ("/etc/ssl/cert.pem", Read),
-    ("/etc/ssl/ca-bundle.pem", Read),
-    ("/etc/ssl/openssl.cnf", Read),
-    ("/etc/ssl/openssl.cnf.d", Read),
-    ("/etc/ssl/ct_log_list.cnf", Read),
-    ("/etc/pki/ca-trust", Read),
-    ("/etc/pki/java", Read),
-    ("/etc/pki/tls/cert.pem", Read),
-    ("/etc/pki/tls/certs", Read),
-    ("/etc/pki/tls/openssl.cnf", Read),
-    ("/etc/pki/tls/openssl.d", Read),
-    ("/etc/pki/tls/fips_local.cnf", Read),
-    ("/etc/pki/tls/ct_log_list.cnf", Read),
-    ("/etc/ca-certificates", Read),
-    ("/etc/ca-certificates.conf", Read),
-    ("/etc/crypto-policies", Read),
-    ("/etc/gnutls", Read),
     // Links that choose one of several programs: awk, cc, java.
     ("/etc/alternatives", Read),
     // Types of files.
     ("/etc/mime.types", Read),
     ("/etc/magic", Read),
     ("/etc/magic.mime", Read),
-    // Language and terminal.
-    ("/etc/locale.alias", Read),
-    ("/etc/locale.conf", Read),
-    ("/etc/default/locale", Read),
-    ("/etc/terminfo", Read),
-    ("/etc/inputrc", Read),
     // Start files of shells; NixOS sets PATH in set-environment.
     ("/etc/profile", Read),
     ("/etc/profile.d", Read),
@@ -117,63 +130,97 @@ const LINUX: &[Row] = &[
     ("/etc/fedora-release", Read),
     ("/etc/redhat-release", Read),
     ("/etc/system-release", Read),
-    // Settings of git for all users; parts of language runtimes that /usr links to. Not the settings of package
-    // managers (npmrc, pip.conf, maven): they may hold credentials of a registry.
-    ("/etc/gitconfig", Read),
-    ("/etc/java*", Read),
+    // Parts of language runtimes that /usr links to.
     ("/etc/perl", Read),
-    ("/etc/python3*", Read),
     ("/etc/R", Read),
     // Fonts.
     ("/etc/fonts", Read),
 ];
 
-/// `/etc` and `/var` are links into `/private` there.
-const MACOS: &[Row] = &[
-    ("/usr", ReadExecute),
-    ("/bin", ReadExecute),
-    ("/sbin", ReadExecute),
-    // Frameworks hold programs too: Python, Ruby, the Java launcher.
-    ("/System/Library", ReadExecute),
-    ("/System/Cryptexes", ReadExecute),
-    ("/Library/Apple", ReadExecute),
-    // What /usr/bin/git, cc and make hand over to.
-    ("/Library/Developer/CommandLineTools", ReadExecute),
-    // Which shell /bin/sh is, and which developer directory xcrun uses.
-    ("/private/var/select", Read),
-    ("/private/var/db/timezone", Read),
-    ("/etc/hosts", Read),
-    ("/etc/resolv.conf", Read),
-    ("/etc/services", Read),
-    ("/etc/protocols", Read),
-    ("/etc/localtime", Read),
-    ("/etc/passwd", Read),
-    ("/etc/group", Read),
-    ("/etc/shells", Read),
-    ("/etc/profile", Read),
-    ("/etc/bashrc", Read),
-    ("/etc/zprofile", Read),
-    ("/etc/zshrc", Read),
-    ("/etc/gitconfig", Read),
-    // Not the rest of /etc/ssl, where private keys may be.
+/// Certificates of authorities and settings of TLS libraries; never the directories of private keys.
+const TLS_OF_LINUX: &[Row] = &[
     ("/etc/ssl/certs", Read),
     ("/etc/ssl/cert.pem", Read),
+    ("/etc/ssl/ca-bundle.pem", Read),
     ("/etc/ssl/openssl.cnf", Read),
+    ("/etc/ssl/openssl.cnf.d", Read),
+    ("/etc/ssl/ct_log_list.cnf", Read),
+    ("/etc/pki/ca-trust", Read),
+    ("/etc/pki/java", Read),
+    ("/etc/pki/tls/cert.pem", Read),
+    ("/etc/pki/tls/certs", Read),
+    ("/etc/pki/tls/openssl.cnf", Read),
+    ("/etc/pki/tls/openssl.d", Read),
+    ("/etc/pki/tls/fips_local.cnf", Read),
+    ("/etc/pki/tls/ct_log_list.cnf", Read),
+    ("/etc/ca-certificates", Read),
+    ("/etc/ca-certificates.conf", Read),
+    ("/etc/crypto-policies", Read),
+    ("/etc/gnutls", Read),
+];
+
+/// `/etc` and `/var` are links into `/private` there.
+const MACOS: &[Table] = &[
+    (
+        Base,
+        &[
+            ("/usr", ReadExecute),
+            ("/bin", ReadExecute),
+            ("/sbin", ReadExecute),
+            // Frameworks hold programs too: Python, Ruby, the Java launcher.
+            ("/System/Library", ReadExecute),
+            ("/System/Cryptexes", ReadExecute),
+            ("/Library/Apple", ReadExecute),
+            // What /usr/bin/git, cc and make hand over to.
+            ("/Library/Developer/CommandLineTools", ReadExecute),
+            // Which shell /bin/sh is, and which developer directory xcrun uses.
+            ("/private/var/select", Read),
+            ("/etc/hosts", Read),
+            ("/etc/resolv.conf", Read),
+            ("/etc/services", Read),
+            ("/etc/protocols", Read),
+            ("/etc/passwd", Read),
+            ("/etc/group", Read),
+            ("/etc/shells", Read),
+            ("/etc/profile", Read),
+            ("/etc/bashrc", Read),
+            ("/etc/zprofile", Read),
+            ("/etc/zshrc", Read),
+        ],
+    ),
+    // Not the rest of /etc/ssl, where private keys may be.
+    (
+        Tls,
+        &[
+            ("/etc/ssl/certs", Read),
+            ("/etc/ssl/cert.pem", Read),
+            ("/etc/ssl/openssl.cnf", Read),
+        ],
+    ),
+    (
+        Tz,
+        &[("/etc/localtime", Read), ("/private/var/db/timezone", Read)],
+    ),
+    (Git, &[("/etc/gitconfig", Read)]),
 ];
 
 /// Unix systems nobody has reviewed: the common part.
-const OTHER: &[Row] = &[
-    ("/usr", ReadExecute),
-    ("/bin", ReadExecute),
-    ("/sbin", ReadExecute),
-    ("/lib", ReadExecute),
-    ("/libexec", ReadExecute),
-    ("/etc/hosts", Read),
-    ("/etc/resolv.conf", Read),
-    ("/etc/nsswitch.conf", Read),
-    ("/etc/services", Read),
-    ("/etc/protocols", Read),
-    ("/etc/localtime", Read),
-    ("/etc/ssl/certs", Read),
-    ("/etc/ssl/cert.pem", Read),
+const OTHER: &[Table] = &[
+    (
+        Base,
+        &[
+            ("/usr", ReadExecute),
+            ("/bin", ReadExecute),
+            ("/sbin", ReadExecute),
+            ("/lib", ReadExecute),
+            ("/libexec", ReadExecute),
+            ("/etc/hosts", Read),
+            ("/etc/resolv.conf", Read),
+            ("/etc/nsswitch.conf", Read),
+            ("/etc/services", Read),
+            ("/etc/protocols", Read),
+        ],
+    ),
+    (Tls, &[("/etc/ssl/certs", Read), ("/etc/ssl/cert.pem", Read)]),
+    (Tz, &[("/etc/localtime", Read)]),
 ];

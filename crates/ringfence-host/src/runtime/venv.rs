@@ -1,4 +1,4 @@
-//! Python virtual environments.
+//! Installations of Python and virtual environments.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,6 +21,14 @@ pub(super) fn home(environment: &Path) -> Option<PathBuf> {
         .iter()
         .any(|name| programs.join(name).is_file());
     (programs.is_absolute() && programs.ends_with("bin") && python).then_some(programs)
+}
+
+/// Whether a directory is an installation of Python: its library, by the file that Python itself looks for, is in
+/// `lib/python3.N`. The program is `bin/python3`, which is a link to `python3.N`.
+pub(super) fn has_library(root: &Path) -> bool {
+    let link = root.join("bin/python3").read_link().unwrap_or_default();
+    let version = link.file_name().filter(|name| *name != "python3");
+    version.is_some_and(|version| root.join("lib").join(version).join("os.py").is_file())
 }
 
 /// The value of a line that sets `home`.

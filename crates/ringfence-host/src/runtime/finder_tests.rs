@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Kind, Link};
 
-use super::{optional, toolchains};
+use super::optional;
 use crate::Host;
-use crate::runtime::{Bundle, RuntimeAccess};
+use crate::runtime::{Bundle, BundleName, Provenance, RuntimeAccess, discover};
 use crate::testing::Tree;
 
 /// A host of its own: a home directory and directories beside it.
@@ -29,18 +29,28 @@ impl World {
         self.tree.path("people/me")
     }
 
+    /// What the path leads to, without what the tables open.
     fn bundles(&self, path: &[&str]) -> Vec<Bundle> {
         let path = std::env::join_paths(path.iter().map(|path| self.at(path))).unwrap();
         let lookup = |name: &str| {
             let known = self.variables.iter().find(|(variable, _)| *variable == name);
             known.map(|(_, value)| OsString::from(value))
         };
-        let bundles = toolchains(&Host, &path, &lookup, Some(&self.home()));
+        let mut bundles = discover(&Host, &BundleName::all(), &path, &lookup, Some(&self.home()));
+        without_tables(&mut bundles);
         for entry in bundles.iter().flat_map(|bundle| &bundle.entries) {
             assert_eq!(entry.access, RuntimeAccess::ReadExecute);
             assert_ne!(entry.resolved.kind, Kind::Absent);
         }
         bundles
+    }
+
+    /// The provenance of the entry with a path.
+    fn why(&self, path: &[&str], entry: &str) -> String {
+        let bundles = self.bundles(path);
+        let mut entries = bundles.iter().flat_map(|bundle| &bundle.entries);
+        let found = entries.find(|found| found.resolved.path == self.at(entry));
+        found.unwrap().why.to_string()
     }
 
     /// `~` stands for the home directory; what starts neither with it nor with a slash is in the tree.
@@ -61,6 +71,7 @@ impl World {
         let found: Vec<_> = bundles
             .iter()
             .map(|bundle| (bundle.name.as_str(), names(bundle)))
+            .filter(|(_, names)| !names.is_empty())
             .collect();
         let expected: Vec<_> = expected
             .iter()
@@ -82,6 +93,15 @@ impl World {
     }
 }
 
+fn without_tables(bundles: &mut Vec<Bundle>) {
+    for bundle in bundles.iter_mut() {
+        bundle
+            .entries
+            .retain(|entry| entry.why != Provenance::Table(bundle.name));
+    }
+    bundles.retain(|bundle| !bundle.entries.is_empty() || !bundle.private.is_empty());
+}
+
 #[test]
 fn rustup_needs_its_own_directory_and_no_credentials() {
     let world = World::new();
@@ -90,7 +110,7 @@ fn rustup_needs_its_own_directory_and_no_credentials() {
     world.file("~/.cargo/credentials.toml");
     world.file("~/.rustup/settings.toml");
     let path = ["~/.cargo/bin", "~/.cargo/bin"];
-    world.opens(&path, &[("rustup", &["~/.cargo/bin", "~/.rustup"])]);
+    world.opens(&path, &[("rust", &["~/.cargo/bin", "~/.rustup"])]);
     let bundle = &world.bundles(&path)[0];
     assert_eq!(
         bundle.environment,
@@ -110,7 +130,7 @@ fn variables_of_the_caller_move_a_toolchain() {
         ("CARGO_HOME", world.at("cargo")),
         ("RUSTUP_HOME", world.at("alias")),
     ];
-    world.opens(&["cargo/bin"], &[("rustup", &["cargo/bin", "toolchains"])]);
+    world.opens(&["cargo/bin"], &[("rust", &["cargo/bin", "toolchains"])]);
     let environment = &world.bundles(&["cargo/bin"])[0].environment;
     assert_eq!(
         environment,
@@ -135,7 +155,7 @@ fn a_variable_does_not_open_keys_beside_a_toolchain() {
     world.program("~/.cargo/bin/rustup");
     world.tree.dir(world.at("~/.ssh"));
     world.variables = vec![("RUSTUP_HOME", world.at("~/.ssh"))];
-    world.opens(&["~/.cargo/bin"], &[("rustup", &["~/.cargo/bin"])]);
+    world.opens(&["~/.cargo/bin"], &[("rust", &["~/.cargo/bin"])]);
     assert_eq!(world.bundles(&["~/.cargo/bin"])[0].environment, []);
 }
 
@@ -147,7 +167,7 @@ fn a_version_manager_is_opened_as_a_whole() {
     world.program("~/.pyenv/versions/3/bin/python");
     world.opens(
         &["~/.pyenv/plugins", "~/.pyenv/shims", "~/.pyenv/bin"],
-        &[("pyenv", &["~/.pyenv"])],
+        &[("python", &["~/.pyenv"])],
     );
     let environment = &world.bundles(&["~/.pyenv/shims"])[0].environment;
     assert_eq!(environment, &[("PYENV_ROOT".into(), world.at("~/.pyenv").into())]);
@@ -161,24 +181,27 @@ fn parts_of_a_manager_are_opened_where_the_rest_is_not_needed() {
     world.file("~/.asdf/downloads/x");
     world.opens(
         &["~/.asdf/shims"],
-        &[("asdf", &["~/.asdf/installs", "~/.asdf/shims"])],
+        &[("path", &["~/.asdf/installs", "~/.asdf/shims"])],
     );
 }
 
 #[test]
 fn an_installation_is_known_by_what_lies_beside_its_bin() {
     let world = World::new();
-    for (name, file) in [
-        ("node", "include/node/node.h"),
-        ("conda", "conda-meta/history"),
-        ("go", "pkg/tool/x"),
-        ("java", "lib/jrt-fs.jar"),
-        ("rust", "lib/rustlib/x"),
+    for (name, bundle, file) in [
+        ("node", "node", "include/node/node.h"),
+        ("conda", "python", "conda-meta/history"),
+        ("go", "go", "pkg/tool/x"),
+        ("java", "java", "lib/jrt-fs.jar"),
+        ("java8", "java", "lib/tools.jar"),
+        ("maven", "java", "bin/m2.conf"),
+        ("gradle", "java", "init.d/readme.txt"),
+        ("rust", "rust", "lib/rustlib/x"),
     ] {
         world.program(&format!("~/{name}/v1/bin/x"));
         world.file(&format!("~/{name}/v1/{file}"));
         let (bin, root) = (format!("~/{name}/v1/bin"), format!("~/{name}/v1"));
-        world.opens(&[&bin], &[(name, &[&root])]);
+        world.opens(&[&bin], &[(bundle, &[&root])]);
     }
 }
 
@@ -201,10 +224,7 @@ fn a_virtual_environment_brings_its_interpreter() {
     fs::write(world.at("ws/.venv/pyvenv.cfg"), settings).unwrap();
     world.opens(
         &["ws/.venv/bin"],
-        &[
-            ("venv", &["pythons/3.12.1/bin", "ws/.venv"]),
-            ("path", &["pythons/3.12.1"]),
-        ],
+        &[("python", &["pythons/3.12.1", "pythons/3.12.1/bin", "ws/.venv"])],
     );
 }
 
@@ -218,7 +238,7 @@ fn a_link_into_a_virtual_environment_brings_its_interpreter() {
     world.link("tools/tool", "../people/me/.tool/bin/tool");
     world.opens(
         &["tools"],
-        &[("path", &["pythons/3", "tools"]), ("venv", &["~/.tool"])],
+        &[("python", &["~/.tool", "pythons/3"]), ("path", &["tools"])],
     );
 }
 
@@ -234,7 +254,7 @@ fn the_home_of_a_virtual_environment_must_hold_a_python() {
             format!("home = {}", world.at(home).display()),
         )
         .unwrap();
-        world.opens(&["ws/.venv/bin"], &[("venv", &["ws/.venv"])]);
+        world.opens(&["ws/.venv/bin"], &[("python", &["ws/.venv"])]);
     }
 }
 
@@ -303,7 +323,7 @@ fn a_link_to_a_known_toolchain_opens_that() {
     world.link("tools/rustup", "../people/me/.cargo/bin/rustup");
     world.opens(
         &["tools"],
-        &[("path", &["tools"]), ("rustup", &["~/.cargo/bin", "~/.rustup"])],
+        &[("rust", &["~/.cargo/bin", "~/.rustup"]), ("path", &["tools"])],
     );
 }
 
@@ -352,15 +372,20 @@ fn what_must_not_be_opened_is_passed_over() {
 
 #[test]
 fn relative_and_empty_directories_are_passed_over() {
-    let empty = |path: &str| toolchains(&Host, path.as_ref(), &|_| None, None);
-    assert_eq!(empty("src:.::../ringfence-host"), []);
-    assert_eq!(empty(""), []);
+    let found = |path: &str| {
+        let mut bundles = discover(&Host, &BundleName::all(), path.as_ref(), &|_| None, None);
+        without_tables(&mut bundles);
+        bundles
+    };
+    assert_eq!(found("src:.::../ringfence-host"), []);
+    assert_eq!(found(""), []);
 }
 
 #[test]
-fn what_the_system_bundle_opens_is_left_out() {
+fn what_the_tables_open_is_left_out() {
     let path = "/usr/bin:/bin:/sbin:/usr/local/bin";
-    let bundles = toolchains(&Host, path.as_ref(), &|_| None, None);
+    let mut bundles = discover(&Host, &BundleName::all(), path.as_ref(), &|_| None, None);
+    without_tables(&mut bundles);
     let entries = bundles.iter().flat_map(|bundle| &bundle.entries);
     for entry in entries {
         let resolved = &entry.resolved;
@@ -386,9 +411,171 @@ fn a_manager_below_another_home_is_known_by_its_usual_place() {
     world.tree.file("people/other/.rustup/settings.toml");
     world.opens(
         &["people/other/.cargo/bin"],
-        &[("rustup", &["people/other/.cargo/bin", "people/other/.rustup"])],
+        &[("rust", &["people/other/.cargo/bin", "people/other/.rustup"])],
     );
     let bundles = world.bundles(&["people/other/.cargo/bin"]);
     let rustup = world.tree.path("people/other/.rustup");
     assert_eq!(bundles[0].environment, [("RUSTUP_HOME".into(), rustup.into())]);
+}
+
+#[test]
+fn managers_of_node_open_versions_and_no_more() {
+    let world = World::new();
+    for (versions, rest, variable) in [
+        ("~/.nvm/versions", "~/.nvm/.cache/x", "NVM_DIR"),
+        (
+            "~/.local/share/fnm/node-versions",
+            "~/.local/share/fnm/x",
+            "FNM_DIR",
+        ),
+        ("~/.fnm/node-versions", "~/.fnm/x", "FNM_DIR"),
+    ] {
+        let bin = format!("{versions}/node/v20/bin");
+        world.program(&format!("{bin}/node"));
+        world.file(rest);
+        world.opens(&[&bin], &[("node", &[versions])]);
+        let bundle = world.bundles(&[&bin]).remove(0);
+        let place = world.at(versions).parent().unwrap().into();
+        assert_eq!(bundle.environment, [(variable.into(), place)]);
+        assert_eq!(
+            bundle.private,
+            [("npm_config_cache".into(), PathBuf::from(".npm"))]
+        );
+    }
+}
+
+#[test]
+fn a_link_of_the_login_session_leads_into_fnm() {
+    let world = World::new();
+    world.program("~/.local/share/fnm/node-versions/v20/installation/bin/node");
+    world.link(
+        "~/.local/share/fnm/aliases/default",
+        "../node-versions/v20/installation",
+    );
+    let alias = world.at("~/.local/share/fnm/aliases/default");
+    world.link("session/123", alias.to_str().unwrap());
+    let bundle = world.bundles(&["session/123/bin"]).remove(0);
+    assert_eq!(bundle.name, BundleName::Node);
+    let links = bundle.entries.iter().flat_map(|entry| &entry.resolved.links);
+    let session = world.at("session/123");
+    assert!(links.clone().any(|link| link.path == session), "{bundle:?}");
+    assert_eq!(
+        world.why(&["session/123/bin"], "~/.local/share/fnm/node-versions"),
+        format!("PATH directory {}/bin", session.display())
+    );
+}
+
+#[test]
+fn a_program_brings_the_place_it_manages() {
+    let world = World::new();
+    world.program("~/.local/bin/uv");
+    world.file("~/.local/share/uv/credentials/secret");
+    world.file("~/.local/share/uv/python/cpython-3.12/bin/python3.12");
+    world.program("distribution/rustup");
+    world.link("distribution/cargo", "rustup");
+    world.file("~/.rustup/settings.toml");
+    world.opens(
+        &["~/.local/bin", "distribution"],
+        &[
+            ("python", &["~/.local/share/uv/python"]),
+            ("rust", &["~/.rustup"]),
+            ("path", &["distribution", "~/.local/bin"]),
+        ],
+    );
+    assert_eq!(
+        world.why(&["~/.local/bin"], "~/.local/share/uv/python"),
+        format!("program {}/.local/bin/uv", world.home().display())
+    );
+    let python = world.bundles(&["~/.local/bin"]).remove(0);
+    let place = world.at("~/.local/share/uv/python").into();
+    assert_eq!(python.environment, [("UV_PYTHON_INSTALL_DIR".into(), place)]);
+}
+
+#[test]
+fn a_python_alone_is_known_by_its_library() {
+    let world = World::new();
+    world.program("~/python/bin/python3.13");
+    world.link("~/python/bin/python3", "python3.13");
+    world.opens(&["~/python/bin"], &[("path", &["~/python/bin"])]);
+    world.file("~/python/lib/python3.13/os.py");
+    world.opens(&["~/python/bin"], &[("python", &["~/python"])]);
+}
+
+#[test]
+fn an_installation_that_a_variable_names_is_opened_with_it() {
+    let mut world = World::new();
+    world.program("~/jdks/17/bin/java");
+    world.program("~/sdk/go/bin/go");
+    world.link("~/jdks/current", "17");
+    world.variables = vec![
+        ("JAVA_HOME", world.at("~/jdks/current")),
+        ("GOROOT", world.at("~/sdk/go")),
+    ];
+    world.opens(&[], &[("go", &["~/sdk/go"]), ("java", &["~/jdks/17"])]);
+    let java = world.bundles(&[]).remove(1);
+    let variable = |value: &str| ("JAVA_HOME".into(), world.at(value).into());
+    assert_eq!(java.environment, [variable("~/jdks/17")]);
+    assert_eq!(
+        java.private[0],
+        ("GRADLE_USER_HOME".into(), PathBuf::from(".gradle"))
+    );
+    assert_eq!(java.options, [("MAVEN_OPTS".into(), "-Duser.home=".into())]);
+    assert_eq!(world.why(&[], "~/jdks/17"), "variable JAVA_HOME");
+}
+
+#[test]
+fn a_variable_that_names_no_installation_opens_nothing() {
+    let mut world = World::new();
+    world.program("~/bin/java");
+    world.program("~/.ssh/bin/java");
+    world.file("~/private/letter");
+    world.program("~/jdk/bin/java");
+    for root in ["~", "~/.ssh", "~/private", "people", "/", "/etc", "~/missing"] {
+        world.variables = vec![("JAVA_HOME", world.at(root))];
+        assert_eq!(world.bundles(&[]), [], "{root}");
+    }
+    world.variables = vec![("JAVA_HOME", "jdk".into())];
+    assert_eq!(world.bundles(&[]), []);
+    world.variables = vec![("JAVA_HOME", world.at("~/jdk"))];
+    world.opens(&[], &[("java", &["~/jdk"])]);
+}
+
+#[test]
+fn every_entry_says_what_led_to_it() {
+    let world = World::new();
+    world.program("~/.pyenv/shims/python");
+    let at = |path: &str| world.at(path).display().to_string();
+    let shims = at("~/.pyenv/shims");
+    assert_eq!(
+        world.why(&["~/.pyenv/shims"], "~/.pyenv"),
+        format!("PATH directory {shims}")
+    );
+    world.program("~/.tools/x/bin/x");
+    world.link("tools/x", "../people/me/.tools/x/bin/x");
+    assert_eq!(
+        world.why(&["tools"], "~/.tools/x"),
+        format!("link {}", at("tools/x"))
+    );
+    world.program("pythons/3/bin/python3");
+    world.program("~/venv/bin/pip");
+    let settings = format!("home = {}", at("pythons/3/bin"));
+    fs::write(world.at("~/venv/pyvenv.cfg"), settings).unwrap();
+    assert_eq!(
+        world.why(&["~/venv/bin"], "pythons/3"),
+        format!("pyvenv.cfg of {}", at("~/venv"))
+    );
+}
+
+#[test]
+fn a_link_beside_that_passes_a_closed_place_keeps_it() {
+    let world = World::new();
+    world.program("tools/gcc");
+    world.link("tools/cc", "../choices/cc");
+    world.link("choices/cc", "../tools/gcc");
+    let entries = &world.bundles(&["tools"])[0].entries;
+    let mut links = entries.iter().flat_map(|entry| &entry.resolved.links);
+    assert!(
+        links.any(|link| link.path == world.at("choices/cc")),
+        "{entries:?}"
+    );
 }
