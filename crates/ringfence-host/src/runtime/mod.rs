@@ -2,8 +2,8 @@
 //!
 //! A [`Bundle`] is a named set of paths that a confined command may read, some of them execute, never write.
 //! [`discover`] finds those a caller selects: what every program needs, and what the programs found through
-//! `PATH` need. [`devices`] finds the device nodes, and a [`Cache`] is what package managers may keep from one run to
-//! the next.
+//! `PATH` need. [`devices`] finds the device nodes, [`gitconfig`] makes the settings of git for a home directory
+//! that has none, and a [`Cache`] is what package managers may keep from one run to the next.
 
 mod cache;
 mod commands;
@@ -11,6 +11,9 @@ mod cover;
 mod devices;
 mod discover;
 mod finder;
+mod gitconfig;
+mod gitpattern;
+mod gitsyntax;
 mod guard;
 mod layouts;
 mod look;
@@ -29,6 +32,7 @@ use ringfence_policy::{Identity, Resolved};
 pub use cache::Cache;
 pub use devices::devices;
 pub use discover::discover;
+pub use gitconfig::{GitFiles, gitconfig};
 pub use names::{BundleName, NameError};
 pub use provenance::Provenance;
 
