@@ -107,6 +107,9 @@ impl LinuxPolicy {
             path: policy.workspace.clone(),
             why: error.to_string(),
         })?;
+        if policy.limits.set().next().is_some() {
+            facts.cgroups.sweep();
+        }
         let sockets = Sockets::first(&policy.tree);
         let facts = facts.clone();
         let rules = guarded.rules();

@@ -374,7 +374,7 @@ impl Builder<'_> {
 
     fn watch(&mut self, region: &Region<'_>, seen: Seen, by: By) {
         let pace = region.rules.iter().map(|rule| match rule.source {
-            Source::Runtime(_) | Source::Device | Source::System => Pace::Soon,
+            Source::Runtime { .. } | Source::Device | Source::System => Pace::Soon,
             Source::Home | Source::Temporary | Source::Owned | Source::Private => Pace::Never,
             _ => Pace::EverySpawn,
         });
@@ -657,7 +657,7 @@ fn is_small_system_file(region: &Region<'_>, seen: &Seen) -> bool {
     let system = region
         .rules
         .iter()
-        .all(|rule| matches!(rule.source, Source::Runtime(_)));
+        .all(|rule| matches!(rule.source, Source::Runtime { .. }));
     let read_only = region.object.execute != Access::Allow;
     system && read_only && seen.kind == Kind::File && seen.size <= LARGEST_COPY_BYTES && seen.is_regular
 }

@@ -260,11 +260,7 @@ fn what_is_opened_below_a_closed_directory_has_somewhere_to_be_mounted() {
 
 #[test]
 fn a_program_of_a_bundle_is_mounted_and_stays_executable() {
-    let mut rule = Rule::tree(
-        "/opt/toolf",
-        Verdict::READ_ONLY,
-        Source::Runtime("path".to_owned()),
-    );
+    let mut rule = Rule::tree("/opt/toolf", Verdict::READ_ONLY, runtime("path"));
     rule.kind = Kind::File;
     let view = view_of(&RegionTree::new(vec![rule]).unwrap());
     assert_eq!(
@@ -309,7 +305,7 @@ fn small_files_of_the_system_are_copied_under_one_rule_and_a_users_never() {
         rule.kind = Kind::File;
         rule
     };
-    let system = || Source::Runtime("system".to_owned());
+    let system = || runtime("system");
     let rules = vec![
         file("/etc/af", system()),
         file("/etc/bf", system()),
@@ -329,4 +325,11 @@ fn small_files_of_the_system_are_copied_under_one_rule_and_a_users_never() {
     );
     let ruled: Vec<&[u8]> = view.rules.iter().map(|rule| rule.path.as_slice()).collect();
     assert_eq!(ruled, [b"/etc/uf".as_slice(), b"/etc"]);
+}
+
+fn runtime(bundle: &str) -> Source {
+    Source::Runtime {
+        bundle: bundle.to_owned(),
+        why: "a test".to_owned(),
+    }
 }

@@ -58,7 +58,10 @@ impl Fixture {
         let bundles = runtime::discover(&Host, &base, "".as_ref(), &|_| None, None);
         let entries = bundles.into_iter().flat_map(|bundle| bundle.entries);
         let system = entries.map(|entry| {
-            let source = Source::Runtime("base".to_owned());
+            let source = Source::Runtime {
+                bundle: "base".to_owned(),
+                why: "x".to_owned(),
+            };
             Rule::new(entry.resolved, Reach::Tree, axes, source)
         });
         let policy = Policy::compile(&profile, system.collect()).unwrap();
@@ -155,6 +158,7 @@ fn s_08_a_root_replaced_by_a_link_is_refused() {
         arguments: vec!["touch".into(), fixture.canary().into()],
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: "/".into(),
+        limits: ringfence_policy::Limits::default(),
         streams: [0, 1, 2].map(|_| OwnedFd::from(File::open("/dev/null").unwrap())),
         notifier: Notifier::new(|| {}),
     };

@@ -42,7 +42,7 @@ fn others(policy: &Policy) -> Vec<(Guarantees, Clause)> {
 
 #[test]
 fn pol_4_unconfined_is_one_rule_that_allows_everything() {
-    let bundle = Rule::tree("/usr", READ, Source::Runtime("base".into()));
+    let bundle = Rule::tree("/usr", READ, runtime("base"));
     let unconfined = compile(&ProfileConfig::unconfined("/ws"), vec![bundle]);
     assert_eq!(
         unconfined.tree.rules(),
@@ -62,7 +62,7 @@ fn pol_4_unconfined_is_one_rule_that_allows_everything() {
 #[test]
 fn pol_5_a_sandboxed_policy_is_the_profile_with_its_additions() {
     let additions = vec![
-        Rule::tree("/usr", READ, Source::Runtime("base".into())),
+        Rule::tree("/usr", READ, runtime("base")),
         Rule::exact("/dev/null", Verdict::new(ALLOW, ALLOW), Source::Device),
     ];
     let policy = compile(
@@ -80,12 +80,7 @@ fn pol_5_a_sandboxed_policy_is_the_profile_with_its_additions() {
         .collect();
     assert_eq!(
         sources,
-        [
-            Source::Host,
-            Source::Device,
-            Source::Runtime("base".into()),
-            Source::Workspace
-        ]
+        [Source::Host, Source::Device, runtime("base"), Source::Workspace]
     );
     assert_eq!(policy.workspace, Path::new("/ws"));
     assert_eq!(policy.required, profile(&config()).required());
@@ -256,5 +251,12 @@ proptest! {
             });
             prop_assert!(owed || policy.tree.decide(&path, axis).access == Access::Allow);
         }
+    }
+}
+
+fn runtime(bundle: &str) -> Source {
+    Source::Runtime {
+        bundle: bundle.to_owned(),
+        why: "a test".to_owned(),
     }
 }

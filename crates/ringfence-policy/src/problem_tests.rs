@@ -133,7 +133,10 @@ fn provenance_reads_in_human_words() {
         Source::Host,
         Source::Workspace,
         Source::Root(3),
-        Source::Runtime("python".into()),
+        Source::Runtime {
+            bundle: "python".into(),
+            why: "PATH".into(),
+        },
         Source::Device,
         Source::Home,
         Source::Temporary,

@@ -179,14 +179,23 @@ pub enum Source {
         /// What would go wrong without it.
         reason: &'static str,
     },
-    /// The runtime bundle with this name.
-    Runtime(String),
+    /// A runtime bundle.
+    Runtime {
+        /// Its name.
+        bundle: String,
+        /// What led to the path.
+        why: String,
+    },
     /// The curated device set, or a device the profile names.
     Device,
     /// The home directory of the executor.
     Home,
     /// The directory for temporary files of the executor.
     Temporary,
+    /// A cache that is kept from one set to the next.
+    Cache,
+    /// The repository that the workspace is a working tree of.
+    Repository,
     /// A private file system of the command, such as its own `/dev/shm`.
     Private,
     /// The directory that holds the private directories of every executor (POL-9).
@@ -203,10 +212,12 @@ impl fmt::Display for Source {
             Self::Root(index) => write!(f, "the profile's additional root {index}"),
             Self::Guard(index) => write!(f, "the profile's guard {index}"),
             Self::Preset { preset, reason } => write!(f, "the preset {preset} ({reason})"),
-            Self::Runtime(bundle) => write!(f, "the runtime bundle {bundle}"),
+            Self::Runtime { bundle, why } => write!(f, "the runtime bundle {bundle} ({why})"),
             Self::Device => f.write_str("the device set"),
             Self::Home => f.write_str("the executor's home directory"),
             Self::Temporary => f.write_str("the executor's temporary directory"),
+            Self::Cache => f.write_str("the kept caches"),
+            Self::Repository => f.write_str("the repository of the workspace"),
             Self::Private => f.write_str("the command's private file systems"),
             Self::Owned => f.write_str("the directory of all executors' private files"),
             Self::System => f.write_str("the system paths no profile can open"),

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ringfence::blocking::{Executor, ExecutorSet};
-use ringfence::{Access, Ending, Guarantees, Host, HostPrograms, Profile, ProfileConfig, Stdio, Verdict};
+use ringfence::{Access, BundleName, Ending, Guarantees, Host, Profile, ProfileConfig, Stdio, Verdict};
 
 const INPUT: &[u8] = b"30\n4\n100\n";
 const EXPECTED: &[u8] = b"4\n30\n100\n";
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let set: ExecutorSet = ringfence::ExecutorSet::builder(Profile::new(&config, &Host)?)
         .scratch_root(std::env::temp_dir())
         .max_executors(1)
-        .host_programs(HostPrograms::System)
+        .bundles([BundleName::Base])
         .build()?
         .into();
     let verdict = set

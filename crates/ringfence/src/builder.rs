@@ -1,6 +1,6 @@
 //! The settings of a set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ringfence_backend::Backend;
 use ringfence_host::Host;
-use ringfence_host::runtime::{self, Bundle, BundleName};
+use ringfence_host::runtime::{self, Bundle, BundleName, Cache};
 use ringfence_policy::{Access, Axis, Isolation, Kind, Profile, Resolve, Source};
 
 use crate::completion::Completion;
@@ -30,33 +30,24 @@ pub struct ExecutorSetBuilder {
     max_executors: usize,
     grant_ttl: Option<Duration>,
     private_bytes: u64,
-    programs: HostPrograms,
+    bundles: BTreeSet<BundleName>,
+    homes: Option<PathBuf>,
+    caches: Option<(PathBuf, BTreeSet<Cache>)>,
     probe: Probe,
     environment: Option<BTreeMap<OsString, OsString>>,
 }
 
-/// What of the host's programs and libraries commands may use besides what the profile says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HostPrograms {
-    /// What programs need to start, and the toolchains the caller's `PATH` leads to; read and execute.
-    #[default]
-    Discover,
-    /// What programs need to start.
-    System,
-    /// Nothing.
-    None,
-}
-
 impl ExecutorSetBuilder {
-    pub(crate) const fn new(profile: Profile) -> Self {
+    pub(crate) fn new(profile: Profile) -> Self {
         Self {
             profile,
             scratch_root: None,
             max_executors: 0,
             grant_ttl: None,
             private_bytes: DEFAULT_PRIVATE_BYTES,
-            programs: HostPrograms::Discover,
+            bundles: BundleName::all(),
+            homes: None,
+            caches: None,
             probe: Probe::AtBuild,
             environment: None,
         }
@@ -87,9 +78,28 @@ impl ExecutorSetBuilder {
         self
     }
 
-    /// Sets what of the host's programs commands may use. Default: [`HostPrograms::Discover`].
-    pub const fn host_programs(mut self, programs: HostPrograms) -> Self {
-        self.programs = programs;
+    /// Sets which bundles of the host's programs and libraries commands may read and run besides what the profile says.
+    /// Default: all of them.
+    pub fn bundles(mut self, bundles: impl IntoIterator<Item = BundleName>) -> Self {
+        self.bundles = bundles.into_iter().collect();
+        self
+    }
+
+    /// Keeps the home directory of each key beneath this directory, which must exist, for sets to come. Only one
+    /// executor at a time can have one. Default: homes go with their set.
+    pub fn keep_homes(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.homes = Some(directory.into());
+        self
+    }
+
+    /// Keeps these caches of package managers beneath this directory, which must exist, for sets to come. All that use
+    /// it share them: see [`Cache`] for what that means.
+    pub fn keep_caches(
+        mut self,
+        directory: impl Into<PathBuf>,
+        caches: impl IntoIterator<Item = Cache>,
+    ) -> Self {
+        self.caches = Some((directory.into(), caches.into_iter().collect()));
         self
     }
 
@@ -137,13 +147,36 @@ impl ExecutorSetBuilder {
                 "lies where the profile lets commands write".to_owned(),
             ));
         }
+        let kept = |field: &'static str, given: PathBuf| {
+            let failed = |why: String| BuildError::Kept {
+                field,
+                path: given.clone(),
+                why,
+            };
+            let at = Host.resolve(&given).map_err(|error| failed(error.to_string()))?;
+            if at.kind != Kind::Directory {
+                return Err(failed("is not an existing directory".to_owned()));
+            }
+            if is_written(&self.profile, &*backend, &at.path) {
+                return Err(failed("lies where the profile lets commands write".to_owned()));
+            }
+            Ok(at.path)
+        };
+        let homes = self.homes.map(|given| kept("keep_homes", given)).transpose()?;
+        let caches = self
+            .caches
+            .map(|(given, caches)| kept("keep_caches", given).map(|at| (at, caches)))
+            .transpose()?;
         let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
         let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
             errno: error.raw_os_error().unwrap_or_default(),
         })?;
         let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
         let shared = Shared {
-            bundles: bundles(self.programs, &self.profile, &caller),
+            bundles: bundles(&self.bundles, &self.profile, &caller),
+            selection: self.bundles,
+            homes,
+            caches,
             profile: self.profile,
             lifecycle: Arc::default(),
             supervisor,
@@ -175,19 +208,16 @@ fn is_written(profile: &Profile, backend: &dyn Backend, directory: &Path) -> boo
     sandboxed && decision.access != Access::Deny && !(by_host && private)
 }
 
-fn bundles(programs: HostPrograms, profile: &Profile, caller: &BTreeMap<OsString, OsString>) -> Vec<Bundle> {
-    let all = BundleName::all();
-    match programs {
-        HostPrograms::None => Vec::new(),
-        HostPrograms::System => runtime::discover(&Host, &all, OsStr::new(""), &|_| None, None),
-        HostPrograms::Discover => {
-            let get = |name: &str| caller.get(OsStr::new(name)).cloned();
-            let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
-            let home = get("HOME").map(PathBuf::from);
-            let path = trusted_path(profile, &get("PATH").unwrap_or_default());
-            runtime::discover(&Host, &all, &path, &trusted, home.as_deref())
-        }
-    }
+fn bundles(
+    selection: &BTreeSet<BundleName>,
+    profile: &Profile,
+    caller: &BTreeMap<OsString, OsString>,
+) -> Vec<Bundle> {
+    let get = |name: &str| caller.get(OsStr::new(name)).cloned();
+    let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
+    let home = get("HOME").map(PathBuf::from);
+    let path = trusted_path(profile, &get("PATH").unwrap_or_default());
+    runtime::discover(&Host, selection, &path, &trusted, home.as_deref())
 }
 
 /// `PATH` without the directories a command may write: what it plants there must not decide what the next

@@ -23,6 +23,16 @@ pub enum BuildError {
     /// The explicitly given lifetime of grants is 0.
     #[error("the grant lifetime must be longer than 0")]
     GrantTtl,
+    /// A directory for what is kept from one set to the next is unusable.
+    #[error("{field} {path:?}: {why}")]
+    Kept {
+        /// `keep_homes` or `keep_caches`.
+        field: &'static str,
+        /// As given.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The set's own thread or event queue could not be made.
     #[error("starting the supervisor: {}", std::io::Error::from_raw_os_error(*errno))]
     Supervisor {
@@ -42,6 +52,7 @@ impl BuildError {
             Self::ScratchRoot { .. } => "scratch_root",
             Self::MaxExecutors => "max_executors",
             Self::GrantTtl => "grant_ttl",
+            Self::Kept { .. } => "kept_directory",
             Self::Supervisor { .. } => "supervisor",
             Self::Unavailable(unavailable) => unavailable.code(),
         }
@@ -51,7 +62,7 @@ impl BuildError {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::ScratchRoot { .. } => {
+            Self::ScratchRoot { .. } | Self::Kept { .. } => {
                 "give an existing directory that you own and that commands can't write, by an absolute path"
                     .to_owned()
             }

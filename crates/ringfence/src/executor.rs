@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_backend::CompiledPolicy;
 use ringfence_policy::{EnvironmentNotes, Guarantees, Level, Profile, RegionTree, Report};
@@ -11,6 +11,7 @@ use crate::command::Command;
 use crate::environment::Variables;
 use crate::error::RunError;
 use crate::guarded::GuardedPlaces;
+use crate::kept::Kept;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::set::Shared;
@@ -33,6 +34,8 @@ pub(crate) struct Inner {
     pub(crate) notes: EnvironmentNotes,
     pub(crate) home: Option<PathBuf>,
     pub(crate) temporary: PathBuf,
+    /// Directories that outlive the set, locked while this executor uses them.
+    pub(crate) kept: Mutex<Vec<Kept>>,
 }
 
 impl PartialEq for Executor {
@@ -170,6 +173,16 @@ impl Executor {
     #[must_use]
     pub fn environment_notes(&self) -> &EnvironmentNotes {
         &self.inner.notes
+    }
+
+    /// Gives back what it holds; handles keep answering what they can answer without.
+    pub(crate) fn release(&self) {
+        self.inner.compiled.release();
+        self.inner
+            .kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 
     pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {

@@ -41,6 +41,7 @@ mod environment;
 mod error;
 mod executor;
 mod guarded;
+mod kept;
 mod lifecycle;
 mod making;
 mod outcome;
@@ -54,7 +55,7 @@ mod set;
 mod stdio;
 mod supervisor;
 
-pub use builder::{ExecutorSetBuilder, HostPrograms};
+pub use builder::ExecutorSetBuilder;
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
@@ -71,6 +72,7 @@ pub use ringfence_backend::{
     Unavailable, Usage,
 };
 pub use ringfence_host::Host;
+pub use ringfence_host::runtime::{BundleName, Cache, NameError};
 pub use ringfence_policy::{
     ABI_VERSION, Access, Acknowledgement, Axes, Axis, Clause, Decision, Device, Discharge, Entry,
     EnvironmentNotes, EnvironmentRules, Explicit, Field, Fingerprint, Glob, GlobError, GuaranteeSet,

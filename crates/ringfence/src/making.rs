@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use ringfence_backend::{CompileRequest, Guarded, LaunchError, Unavailable};
 use ringfence_host::Host;
-use ringfence_host::runtime::{self, Bundle, RuntimeAccess};
+use ringfence_host::runtime::{self, Bundle, BundleName, Cache, GitFiles, RuntimeAccess};
 use ringfence_policy::{
     Access, Environment, Home, NameCase, Policy, Reach, RegionTree, Resolve, Rule, Source, Verdict,
     private_directories,
@@ -17,36 +18,64 @@ use ringfence_policy::{
 use crate::error::ExecutorError;
 use crate::executor::{Executor, Inner};
 use crate::guarded::GuardedPlaces;
+use crate::kept::{self, Kept};
 use crate::platform::Probe;
 use crate::scratch::{JOURNAL, make_private};
 use crate::set::Shared;
 
 impl Shared {
-    pub(crate) fn build_executor(self: &Arc<Self>) -> Result<Executor, ExecutorError> {
-        let directories = Directories::create(&self.owned_path)?;
-        let built = self.compile(&directories);
+    pub(crate) fn build_executor(self: &Arc<Self>, key: &str) -> Result<Executor, ExecutorError> {
+        let mut directories = Directories::create(&self.owned_path)?;
+        let built = self
+            .keep(key, &mut directories)
+            .and_then(|kept| self.compile(&directories, kept));
         if built.is_err() {
             directories.remove();
         }
         built
     }
 
-    fn compile(self: &Arc<Self>, directories: &Directories) -> Result<Executor, ExecutorError> {
-        let isolated = self.profile.home() == Home::Isolated;
-        let mut rules = vec![Rule::tree(&self.owned_path, Verdict::DENY, Source::Owned)];
-        rules.push(own_directory(&directories.temporary, Source::Temporary)?);
-        if isolated {
-            rules.push(own_directory(&directories.home, Source::Home)?);
-        }
-        for bundle in &self.bundles {
-            rules.extend(bundle.entries.iter().map(|entry| runtime_rule(bundle, entry)));
-        }
-        let unenforceable = |why: String| Unavailable::Path {
-            path: self.owned_path.clone(),
-            why,
+    /// Takes the directories that outlive the set: the key's home in place of the one of the set, and the caches.
+    fn keep(&self, key: &str, directories: &mut Directories) -> Result<Vec<Kept>, ExecutorError> {
+        let failed = |path: PathBuf, error: std::io::Error| ExecutorError::Scratch {
+            path,
+            why: error.to_string(),
         };
-        let policy =
-            Policy::compile(&self.profile, rules).map_err(|error| unenforceable(error.to_string()))?;
+        let mut all = Vec::new();
+        if let Some(homes) = self
+            .homes
+            .as_ref()
+            .filter(|_| self.profile.home() == Home::Isolated)
+        {
+            let kept = kept::home(homes, key).map_err(|error| failed(homes.join(key), error))?;
+            directories.home.clone_from(&kept.directory);
+            all.push(kept);
+        }
+        if let Some((root, caches)) = &self.caches {
+            for cache in caches {
+                let kept = kept::cache(root, *cache).map_err(|error| failed(cache.directory(root), error))?;
+                directories.caches.push((*cache, kept.directory.clone()));
+                all.push(kept);
+            }
+        }
+        Ok(all)
+    }
+
+    fn compile(
+        self: &Arc<Self>,
+        directories: &Directories,
+        kept: Vec<Kept>,
+    ) -> Result<Executor, ExecutorError> {
+        let isolated = self.profile.home() == Home::Isolated;
+        let policy = Policy::compile(&self.profile, self.rules(directories, isolated)?).map_err(|error| {
+            Unavailable::Path {
+                path: self.owned_path.clone(),
+                why: error.to_string(),
+            }
+        })?;
+        if isolated && self.selection.contains(&BundleName::Git) {
+            self.write_git_settings(&directories.home)?;
+        }
         let guarded = Arc::new(GuardedPlaces::new(&self.profile, vec![self.owned_path.clone()]));
         let request = CompileRequest {
             policy,
@@ -68,7 +97,47 @@ impl Shared {
             notes: environment.notes,
             home: isolated.then(|| directories.home.clone()),
             temporary: directories.temporary.clone(),
+            kept: Mutex::new(kept),
         }))
+    }
+
+    /// What an executor may use besides what its profile says.
+    fn rules(&self, directories: &Directories, isolated: bool) -> Result<Vec<Rule>, ExecutorError> {
+        let mut rules = vec![Rule::tree(&self.owned_path, Verdict::DENY, Source::Owned)];
+        rules.push(own_directory(&directories.temporary, Source::Temporary)?);
+        if isolated {
+            rules.push(own_directory(&directories.home, Source::Home)?);
+        }
+        for (_, directory) in &directories.caches {
+            rules.push(own_directory(directory, Source::Cache)?);
+        }
+        for bundle in &self.bundles {
+            rules.extend(bundle.entries.iter().map(|entry| runtime_rule(bundle, entry)));
+        }
+        Ok(rules)
+    }
+
+    /// Who commits, and that the workspace may be another user's; nothing else of the caller's settings.
+    fn write_git_settings(&self, home: &Path) -> Result<(), ExecutorError> {
+        let path = home.join(".gitconfig");
+        let variable = |name: &str| self.caller.get(OsStr::new(name)).map(PathBuf::from);
+        let (caller_home, xdg) = (variable("HOME"), variable("XDG_CONFIG_HOME"));
+        let files = GitFiles {
+            system: &[PathBuf::from("/etc/gitconfig")],
+            xdg_config_home: xdg.as_deref(),
+            home: caller_home.as_deref(),
+        };
+        let text = runtime::gitconfig(&files, &self.profile.workspace().path);
+        let mut options = std::fs::File::options();
+        // In a kept home it may have been changed since; that is kept too.
+        match options.write(true).create_new(true).open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            opened => opened.and_then(|mut file| file.write_all(&text)),
+        }
+        .map_err(|error| ExecutorError::Scratch {
+            path,
+            why: error.to_string(),
+        })
     }
 
     /// A trial that failed: the host can't confine commands after all.
@@ -106,6 +175,14 @@ impl Shared {
                 forced.insert(name.clone(), value);
             }
         }
+        for (cache, directory) in &directories.caches {
+            let root = directory.parent().unwrap_or(directory);
+            let variables = cache.variables(root).into_iter();
+            forced.extend(variables.map(|(name, path)| (name, path.into())));
+        }
+        if is_user_0() {
+            forced.insert("TAR_OPTIONS".into(), "--no-same-owner".into());
+        }
         let private = private_directories(NameCase::NATIVE, &directories.temporary, home);
         forced.extend(private);
         let rules = self.profile.environment();
@@ -118,6 +195,14 @@ impl Shared {
 }
 
 const PATH: &str = "PATH";
+
+/// User id 0 is the only id a confined command of it knows, yet tar(1) takes it for the right to give files away.
+fn is_user_0() -> bool {
+    #[cfg(unix)]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    return false;
+}
 
 /// The directories of `path` whose programs commands may run and not replace.
 fn usable_path(path: &OsStr, tree: &RegionTree) -> OsString {
@@ -138,6 +223,8 @@ struct Directories {
     temporary: PathBuf,
     /// For the backend.
     base: PathBuf,
+    /// Kept ones, which are not removed with the others.
+    caches: Vec<(Cache, PathBuf)>,
 }
 
 impl Directories {
@@ -148,6 +235,7 @@ impl Directories {
             home: top.join("home"),
             temporary: top.join("tmp"),
             base: top.join("root"),
+            caches: Vec::new(),
             top,
         };
         for directory in [&all.top, &all.home, &all.temporary, &all.base] {
@@ -202,6 +290,9 @@ fn runtime_rule(bundle: &Bundle, entry: &runtime::RuntimeEntry) -> Rule {
         entry.resolved.clone(),
         Reach::Tree,
         axes,
-        Source::Runtime(bundle.name.to_string()),
+        Source::Runtime {
+            bundle: bundle.name.to_string(),
+            why: entry.why.to_string(),
+        },
     )
 }

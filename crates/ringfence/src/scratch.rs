@@ -8,10 +8,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Followed by the owner's process and a number.
-const PREFIX: &str = "ringfence-set-";
+/// Followed by the owner's process and a number. Short, since sockets are made deep beneath it and their paths hold 107
+/// bytes (unix(7)).
+const PREFIX: &str = "rf-";
 /// What a directory is called until it is locked.
-const UNFINISHED: &str = ".ringfence-new-";
+const UNFINISHED: &str = ".rf-";
 const OWNER: &str = "owner";
 /// In the directory of each executor: what its backend made elsewhere on the host.
 pub(crate) const JOURNAL: &str = "placeholders";
@@ -82,7 +83,7 @@ fn set_private(_: &Path) -> io::Result<()> {
 
 fn unused_name(root: &Path) -> io::Result<PathBuf> {
     loop {
-        let path = root.join(format!("{PREFIX}{}-{:016x}", this_process(), random()));
+        let path = root.join(format!("{PREFIX}{}-{:06x}", this_process(), random() & 0xFF_FFFF));
         if !path.try_exists()? {
             return Ok(path);
         }
@@ -206,7 +207,7 @@ fn remove_quietly(path: &Path) {
 /// Every directory found is moved up into the top one before it is emptied, so that two descriptors and no stack
 /// are enough, and no path gets longer than the top's.
 #[cfg(unix)]
-fn remove_tree(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, unlinkat};
     let top = match open_directory(CWD, path.as_os_str()) {
         Err(rustix::io::Errno::NOENT) => return Ok(()),
@@ -283,7 +284,7 @@ fn open_directory(
 }
 
 #[cfg(not(unix))]
-fn remove_tree(path: &Path) -> io::Result<()> {
+pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     fs::remove_dir_all(path)
 }
 

@@ -1,13 +1,13 @@
 //! The owner of executors.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ringfence_backend::Backend;
-use ringfence_host::runtime::Bundle;
+use ringfence_host::runtime::{Bundle, BundleName, Cache};
 use ringfence_policy::Profile;
 
 use crate::builder::ExecutorSetBuilder;
@@ -46,6 +46,11 @@ pub(crate) struct Shared {
     pub(crate) grant_ttl: Duration,
     pub(crate) private_bytes: u64,
     pub(crate) bundles: Vec<Bundle>,
+    pub(crate) selection: BTreeSet<BundleName>,
+    /// Where homes are kept.
+    pub(crate) homes: Option<PathBuf>,
+    /// Where which caches are kept.
+    pub(crate) caches: Option<(PathBuf, BTreeSet<Cache>)>,
     /// The caller's environment as it was when the set was built.
     pub(crate) caller: BTreeMap<OsString, OsString>,
     pub(crate) owned: Mutex<OwnedDirectory>,
@@ -169,7 +174,7 @@ impl Shared {
             }
             // Closing waits for executors in the making, so that none outlives it.
             let result = match self.lifecycle.admit() {
-                Some(_lease) => self.build_executor(),
+                Some(_lease) => self.build_executor(key),
                 None => Err(ExecutorError::SetClosed),
             };
             match &result {
@@ -220,7 +225,7 @@ impl Shared {
         let executors: Vec<Slot> = self.lock_executors().drain().map(|(_, slot)| slot).collect();
         for slot in executors {
             if let Some(executor) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                executor.compiled().release();
+                executor.release();
             }
         }
         let mut report = CloseReport::default();

@@ -9,8 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use ringfence::{
-    Access, Ending, ExecutorSet, Host, HostPrograms, Outcome, Profile, ProfileConfig, Stdio, Verdict,
-    blocking,
+    Access, BundleName, Ending, ExecutorSet, Host, Outcome, Profile, ProfileConfig, Stdio, Verdict, blocking,
 };
 
 /// An argument is a null pointer.
@@ -68,7 +67,7 @@ fn run(workspace: &Path, scratch: &Path, text: &OsStr) -> Result<Outcome, Box<dy
     let set = ExecutorSet::builder(Profile::new(&config, &Host)?)
         .scratch_root(scratch)
         .max_executors(1)
-        .host_programs(HostPrograms::System)
+        .bundles([BundleName::Base])
         .build()?;
     let set = blocking::ExecutorSet::from(set);
     let outcome = set

@@ -12,7 +12,7 @@ use std::io::Read;
 use std::path::Path;
 
 use ringfence::{
-    Access, ExecutorSet, Host, HostPrograms, Profile, ProfileConfig, Root, Stdio, Verdict, blocking,
+    Access, BundleName, ExecutorSet, Host, Profile, ProfileConfig, Root, Stdio, Verdict, blocking,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -87,7 +87,7 @@ fn set(workspace: &str, scratch: &str, roots: Vec<Root>) -> Result<blocking::Exe
     let set = ExecutorSet::builder(Profile::new(&config, &Host)?)
         .scratch_root(scratch)
         .max_executors(1)
-        .host_programs(HostPrograms::System)
+        .bundles([BundleName::Base])
         .build()?;
     Ok(set.into())
 }

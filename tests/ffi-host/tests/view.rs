@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use common::{Attempt, Fence, Ground, VICTIM_HOST, snapshot};
-use ringfence::{ExecutorSet, Host, HostPrograms, Profile, Root, RunError, Verdict, blocking};
+use ringfence::{BundleName, ExecutorSet, Host, Profile, Root, RunError, Verdict, blocking};
 
 /// The profile most callers want: the host unreadable, workspace, HOME and TMPDIR writable, all at once.
 #[test]
@@ -154,7 +154,7 @@ fn a_workspace_may_be_named_by_a_link() {
     let set = ExecutorSet::builder(Profile::new(&profile, &Host).unwrap())
         .scratch_root(ground.at("scratch"))
         .max_executors(1)
-        .host_programs(HostPrograms::System)
+        .bundles([BundleName::Base])
         .build()
         .unwrap();
     let set = blocking::ExecutorSet::from(set);

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use ringfence::{
-    Access, Ending, ExecutorSet, Host, HostPrograms, Profile, ProfileConfig, Root, Stdio, Verdict, blocking,
+    Access, BundleName, Ending, ExecutorSet, Host, Profile, ProfileConfig, Root, Stdio, Verdict, blocking,
 };
 use tempfile::TempDir;
 
@@ -159,7 +159,7 @@ impl Ground {
         ExecutorSet::builder(Profile::new(profile, &Host).unwrap())
             .scratch_root(self.at("s"))
             .max_executors(4)
-            .host_programs(HostPrograms::System)
+            .bundles([BundleName::Base])
             .environment([("PATH".into(), "/usr/bin:/bin".into())])
     }
 
