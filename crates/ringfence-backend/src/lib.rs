@@ -90,6 +90,8 @@ pub struct CompileRequest {
     pub base: PathBuf,
     /// Where the backend may keep a file about what it makes outside of `base`, for whoever cleans up after a crash.
     pub journal: PathBuf,
+    /// An existing directory for lock files, the same for all executors that may share a place.
+    pub locks: PathBuf,
     /// Size of each private memory filesystem, in bytes.
     pub private_bytes: u64,
 }
@@ -127,6 +129,11 @@ pub trait CompiledPolicy: Debug + Send + Sync {
     /// The regions as they are enforced, as far as the host was last seen: the policy's, what guards are about, and
     /// what the backend added around them.
     fn tree(&self) -> Arc<RegionTree>;
+
+    /// What stands on the host while this policy lives, in places of the profile.
+    fn placeholders(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// Does now what the first launch would have to do.
     ///

@@ -45,17 +45,15 @@ fn the_default_workspace_is_the_current_directory_and_writable() {
 }
 
 #[test]
-fn the_home_directory_is_another_one_and_empty() {
+fn the_home_directory_is_another_one_with_nothing_but_settings_of_git() {
     let place = Place::new();
     let done = place
         .sh(&[], r#"echo "$HOME"; ls -A "$HOME"; touch "$HOME/x""#)
         .succeeded();
     let real = std::env::var("HOME").unwrap_or_default();
     let lines: Vec<&str> = done.stdout.lines().collect();
-    assert!(
-        lines.len() == 1 && lines[0] != real && !lines[0].is_empty(),
-        "{done:?}"
-    );
+    assert!(lines[0] != real && !lines[0].is_empty(), "{done:?}");
+    assert_eq!(lines[1..], [".config", ".gitconfig"]);
 }
 
 #[test]

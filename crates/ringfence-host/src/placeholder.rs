@@ -1,24 +1,27 @@
 //! Placeholders: what occupies an absent name on the host, so that a command can't take it.
 //!
-//! Every user of a placeholder holds a shared lock on it (flock(2)); whoever leaves last removes it, unless somebody
-//! has put it to use meanwhile. A journal beside the owner's files says what to remove if the owner dies: the lock is
-//! gone then, and [`sweep`] does what the owner would have done.
+//! Most are symbolic links that lead nowhere: to whoever opens the name, nothing is there. Their users, in any number
+//! of processes, share a lock in a directory of locks; whoever leaves last removes the placeholder, unless somebody has
+//! put the name to use meanwhile. A journal says what to remove if its owner dies: its locks are gone then, and
+//! [`sweep`] does what it would have done.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence_policy::StandIn;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, ResolveFlags, flock, mkdirat, openat, openat2,
-    renameat_with, unlinkat,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, ResolveFlags, flock, openat, openat2,
+    readlinkat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
+
+use crate::walk::NOWHERE;
 
 /// How often a name is tried that others keep taking and leaving.
 const TRIES: usize = 16;
@@ -27,7 +30,7 @@ const TRIES: usize = 16;
 #[derive(Debug, Default)]
 pub struct Placeholders {
     journal: PathBuf,
-    /// In the order in which they were made: what is in a placeholder comes after it.
+    locks: PathBuf,
     held: Vec<Placeholder>,
 }
 
@@ -44,124 +47,115 @@ pub enum Occupied {
 struct Placeholder {
     path: PathBuf,
     stand_in: StandIn,
-    /// Holds the lock.
-    object: File,
+    object: ObjectId,
+    lock: Lock,
 }
 
+/// Device and inode.
+type ObjectId = (u64, u64);
+
 impl Placeholders {
-    /// An owner without placeholders, whose journal will be at this path.
-    pub const fn new(journal: PathBuf) -> Self {
+    /// An owner without placeholders. Its journal will be at `journal`; `locks` is an existing directory that all
+    /// owners have in common which may ever share a name.
+    pub const fn new(journal: PathBuf, locks: PathBuf) -> Self {
         Self {
             journal,
+            locks,
             held: Vec::new(),
         }
     }
 
-    /// Makes sure that something is at the path, whose parent must exist.
+    /// Makes sure that something is at the path, whose parent must exist and not be reached through a link.
     ///
     /// # Errors
     /// What keeps the placeholder from being made; [`StandIn::Nothing`] can't be made and is
     /// [`io::ErrorKind::Unsupported`].
     pub fn occupy(&mut self, path: &Path, stand_in: StandIn) -> io::Result<Occupied> {
-        if self
-            .held
-            .iter()
-            .any(|held| held.path == path && is_at(&held.object, path))
-        {
-            return Ok(Occupied::Placeholder);
-        }
+        let place = Place::of(path)?;
         for _ in 0..TRIES {
-            if path.symlink_metadata().is_ok() {
-                // Nothing is there again if its last user has removed it just now.
-                if let Some(occupied) = self.join(path, stand_in)? {
-                    return Ok(occupied);
+            let Some(object) = place.look()? else {
+                match self.make(&place, path, stand_in) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    made => return made.map(|()| Occupied::Placeholder),
                 }
+            };
+            if self
+                .held
+                .iter()
+                .any(|held| held.path == path && held.object == object)
+            {
+                return Ok(Occupied::Placeholder);
             }
-            match self.make(path, stand_in) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Occupied::Placeholder),
+            if !place.is_placeholder(stand_in) {
+                return Ok(Occupied::Genuine);
+            }
+            // A link of ours always is a placeholder; a file with its content, while somebody says so.
+            match Lock::join(&self.locks, object, stand_in)? {
+                Joined::Yes(lock) if place.look()? == Some(object) => {
+                    self.write_down(path, stand_in, Some(object))?;
+                    self.hold(path, stand_in, object, lock);
+                    return Ok(Occupied::Placeholder);
+                }
+                // Removed by its last user just now.
+                Joined::Yes(_) => {}
+                Joined::Nobody => return Ok(Occupied::Genuine),
             }
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
     /// Makes it under another name and locks it before it gets its own: nobody ever sees it without a user.
-    fn make(&mut self, path: &Path, stand_in: StandIn) -> io::Result<()> {
+    fn make(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn) -> io::Result<()> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        let (parent, name) = place(path)?;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let first = OsString::from(format!(".ringfence-{}-{number}", std::process::id()));
-        let first_path = path.with_file_name(&first);
-        self.write_down(&first_path, stand_in, None)?;
-        let object: File = match stand_in {
+        self.write_down(&path.with_file_name(&first), stand_in, None)?;
+        match stand_in {
             StandIn::Nothing => return Err(io::ErrorKind::Unsupported.into()),
-            StandIn::Directory => {
-                mkdirat(&parent, &first, Mode::from_raw_mode(0o755))?;
-                openat(&parent, &first, OPEN | OFlags::DIRECTORY, Mode::empty())?.into()
-            }
+            StandIn::Link => symlinkat(NOWHERE, &place.parent, &first)?,
             StandIn::File(content) => {
-                let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let mut file: File = openat(&parent, &first, flags, Mode::from_raw_mode(0o644))?.into();
-                file.write_all(content.as_bytes())?;
-                file
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+                let file = openat(&place.parent, &first, flags, Mode::from_raw_mode(0o644))?;
+                File::from(file).write_all(content.as_bytes())?;
             }
-        };
-        flock(&object, FlockOperation::NonBlockingLockShared)?;
-        self.write_down(path, stand_in, Some(&object))?;
-        if let Err(error) = renameat_with(&parent, &first, &parent, name, RenameFlags::NOREPLACE) {
-            let flags = if stand_in == StandIn::Directory {
-                AtFlags::REMOVEDIR
-            } else {
-                AtFlags::empty()
-            };
-            unlinkat(&parent, &first, flags)?;
-            return Err(error.into());
         }
+        let made = self.name(place, &first, path, stand_in);
+        if made.is_err() {
+            unlinkat(&place.parent, &first, AtFlags::empty())?;
+        }
+        made
+    }
+
+    fn name(&mut self, place: &Place<'_>, first: &OsStr, path: &Path, stand_in: StandIn) -> io::Result<()> {
+        let object = look(&place.parent, first)?.ok_or(io::ErrorKind::NotFound)?;
+        let lock = Lock::create(&self.locks, object)?;
+        self.write_down(path, stand_in, Some(object))?;
+        renameat_with(
+            &place.parent,
+            first,
+            &place.parent,
+            place.name,
+            RenameFlags::NOREPLACE,
+        )?;
+        self.hold(path, stand_in, object, lock);
+        Ok(())
+    }
+
+    fn hold(&mut self, path: &Path, stand_in: StandIn, object: ObjectId, lock: Lock) {
         self.held.push(Placeholder {
             path: path.to_owned(),
             stand_in,
             object,
+            lock,
         });
-        Ok(())
-    }
-
-    /// Becomes another user of a placeholder; nothing if the object went away meanwhile.
-    fn join(&mut self, path: &Path, stand_in: StandIn) -> io::Result<Option<Occupied>> {
-        let object = match open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            // A link, or what this user can't open: nobody's placeholder.
-            Err(_) => return Ok(Some(Occupied::Genuine)),
-            Ok(object) => object,
-        };
-        match flock(&object, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(is_at(&object, path).then_some(Occupied::Genuine)),
-            Err(Errno::WOULDBLOCK) => {}
-            Err(error) => return Err(error.into()),
-        }
-        match flock(&object, FlockOperation::NonBlockingLockShared) {
-            Ok(()) if is_at(&object, path) && is_unused(path, stand_in) => {
-                self.write_down(path, stand_in, Some(&object))?;
-                self.held.push(Placeholder {
-                    path: path.to_owned(),
-                    stand_in,
-                    object,
-                });
-                Ok(Some(Occupied::Placeholder))
-            }
-            Ok(()) if is_at(&object, path) => Ok(Some(Occupied::Genuine)),
-            // Its last user is about to remove it.
-            Ok(()) | Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// What is about to be made is written down first, what it is once it is there.
-    fn write_down(&self, path: &Path, stand_in: StandIn, object: Option<&File>) -> io::Result<()> {
-        let metadata = object.map(File::metadata).transpose()?;
-        let (device, inode) = metadata.map(|seen| (seen.dev(), seen.ino())).unwrap_or_default();
+    fn write_down(&self, path: &Path, stand_in: StandIn, object: Option<ObjectId>) -> io::Result<()> {
+        let (device, inode) = object.unwrap_or_default();
         let content = match stand_in {
             StandIn::File(content) => hex(content.as_bytes()),
-            StandIn::Directory | StandIn::Nothing => "/".to_owned(),
+            StandIn::Link | StandIn::Nothing => "@".to_owned(),
         };
         let line = format!(
             "{device} {inode} {content} {}\n",
@@ -183,12 +177,19 @@ impl Drop for Placeholders {
             path,
             stand_in,
             object,
+            lock,
         } in self.held.drain(..).rev()
         {
-            left |= remove_if_last(&path, stand_in, &object).is_err();
+            let content = match stand_in {
+                StandIn::File(content) => Some(content.as_bytes()),
+                StandIn::Link | StandIn::Nothing => None,
+            };
+            left |= lock
+                .leave(|| remove(&path, content, Some(object)).map(drop))
+                .is_err();
         }
         // The journal stays as long as something it names may.
-        if !left {
+        if !left && !self.journal.as_os_str().is_empty() {
             let _ = fs::remove_file(&self.journal);
         }
     }
@@ -199,7 +200,7 @@ impl Drop for Placeholders {
 ///
 /// # Errors
 /// The journal can't be read.
-pub fn sweep(journal: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn sweep(journal: &Path, locks: &Path) -> io::Result<Vec<PathBuf>> {
     let mut text = String::new();
     match File::open(journal) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -207,12 +208,15 @@ pub fn sweep(journal: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut removed = Vec::new();
     for entry in text.lines().rev().filter_map(Entry::parse) {
-        let Ok(object) = open(&entry.path) else { continue };
-        let same = object.metadata().is_ok_and(|seen| {
-            // One that was not written down completely is known by what it contains alone.
-            entry.identity == (0, 0) || entry.identity == (seen.dev(), seen.ino())
-        });
-        if same && remove_as(&entry.path, entry.content.as_deref(), &object).is_ok_and(|gone| gone) {
+        // One that was not written down completely is known by what it contains alone, and nobody else uses it.
+        let object = (entry.object != (0, 0)).then_some(entry.object);
+        let gone = || remove(&entry.path, entry.content.as_deref(), object);
+        let gone = match object {
+            None => gone().unwrap_or_default(),
+            Some(object) => Lock::create(locks, object)
+                .is_ok_and(|lock| lock.leave(gone).is_ok_and(|gone| gone == Some(true))),
+        };
+        if gone {
             removed.push(entry.path);
         }
     }
@@ -220,8 +224,8 @@ pub fn sweep(journal: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 struct Entry {
-    identity: (u64, u64),
-    /// None for a directory.
+    object: ObjectId,
+    /// None for a link.
     content: Option<Vec<u8>>,
     path: PathBuf,
 }
@@ -229,96 +233,174 @@ struct Entry {
 impl Entry {
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split(' ');
-        let identity = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let object = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         let content = match words.next()? {
-            "/" => None,
+            "@" => None,
             content => Some(unhex(content)?),
         };
         let path = PathBuf::from(OsString::from_vec(unhex(words.next()?)?));
         words.next().is_none().then_some(Self {
-            identity,
+            object,
             content,
             path,
         })
     }
 }
 
-fn remove_if_last(path: &Path, stand_in: StandIn, object: &File) -> io::Result<bool> {
-    let content = match stand_in {
-        StandIn::File(content) => Some(content.as_bytes()),
-        StandIn::Directory | StandIn::Nothing => None,
+/// Removes an object if it is still what a placeholder is; says whether it did.
+fn remove(path: &Path, content: Option<&[u8]>, object: Option<ObjectId>) -> io::Result<bool> {
+    let place = Place::of(path)?;
+    let same = match (place.look()?, object) {
+        (None, _) => false,
+        (Some(there), Some(object)) => there == object,
+        (Some(_), None) => true,
     };
-    remove_as(path, content, object)
-}
-
-/// Removes an object if nobody else holds it and it is still what a placeholder is; says whether it did.
-fn remove_as(path: &Path, content: Option<&[u8]>, object: &File) -> io::Result<bool> {
-    match flock(object, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => return Ok(false),
-        other => other?,
-    }
-    if !is_at(object, path) || !is_content(path, content) {
+    if !same || !place.holds(content) {
         return Ok(false);
     }
-    let (parent, name) = place(path)?;
-    let flags = if content.is_some() {
-        AtFlags::empty()
-    } else {
-        AtFlags::REMOVEDIR
-    };
-    unlinkat(&parent, name, flags)?;
+    unlinkat(&place.parent, place.name, AtFlags::empty())?;
     Ok(true)
 }
 
-fn is_unused(path: &Path, stand_in: StandIn) -> bool {
-    match stand_in {
-        StandIn::File(content) => is_content(path, Some(content.as_bytes())),
-        StandIn::Directory => is_content(path, None),
-        StandIn::Nothing => false,
-    }
+/// A name and the directory it is in; a link that somebody put on the way there is not followed.
+struct Place<'a> {
+    parent: OwnedFd,
+    name: &'a OsStr,
 }
 
-/// Whether a file has exactly this content, or a directory none.
-fn is_content(path: &Path, content: Option<&[u8]>) -> bool {
-    let Ok(metadata) = path.symlink_metadata() else {
-        return false;
-    };
-    match content {
-        None => metadata.is_dir() && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none()),
-        Some(content) => {
-            let plausible = metadata.is_file() && metadata.len() == content.len() as u64;
-            plausible && fs::read(path).is_ok_and(|found| found == content)
+impl<'a> Place<'a> {
+    fn of(path: &'a Path) -> io::Result<Self> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let parent = openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
+        Ok(Self { parent, name })
+    }
+
+    fn look(&self) -> io::Result<Option<ObjectId>> {
+        look(&self.parent, self.name)
+    }
+
+    fn is_placeholder(&self, stand_in: StandIn) -> bool {
+        match stand_in {
+            StandIn::Link => self.holds(None),
+            StandIn::File(content) => self.holds(Some(content.as_bytes())),
+            StandIn::Nothing => false,
         }
     }
+
+    /// Whether it is a file with exactly this content, or a link of ours.
+    fn holds(&self, content: Option<&[u8]>) -> bool {
+        let Some(content) = content else {
+            let target = readlinkat(&self.parent, self.name, Vec::new());
+            return target.is_ok_and(|target| target.as_bytes() == NOWHERE.as_bytes());
+        };
+        // Never waits for the other end of a pipe.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let Ok(file) = openat(&self.parent, self.name, flags, Mode::empty()) else {
+            return false;
+        };
+        let mut found = Vec::new();
+        let read = File::from(file)
+            .take(content.len() as u64 + 1)
+            .read_to_end(&mut found);
+        read.is_ok() && found == content
+    }
 }
 
-/// Whether the object is what is at the path.
-fn is_at(object: &File, path: &Path) -> bool {
-    let (Ok(held), Ok(there)) = (object.metadata(), path.symlink_metadata()) else {
-        return false;
-    };
-    (held.dev(), held.ino()) == (there.dev(), there.ino())
+fn look(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<ObjectId>> {
+    match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(seen) => Ok(Some((seen.st_dev, seen.st_ino))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
-/// A file or directory, not a link; never waits for the other end of a pipe.
-const OPEN: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::CLOEXEC);
-
-fn open(path: &Path) -> io::Result<File> {
-    let (parent, name) = place(path)?;
-    Ok(openat(&parent, name, OPEN, Mode::empty())?.into())
+/// The lock that the users of one placeholder share: a file named by the object.
+#[derive(Debug)]
+struct Lock {
+    file: File,
+    path: PathBuf,
 }
 
-/// The directory of a canonical path and the name in it; a link that somebody put on the way is not followed.
-fn place(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::ErrorKind::InvalidInput.into());
-    };
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let parent = openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-    Ok((parent, name))
+enum Joined {
+    Yes(Lock),
+    /// No user is alive, so it may be somebody's own file.
+    Nobody,
+}
+
+impl Lock {
+    fn create(locks: &Path, object: ObjectId) -> io::Result<Self> {
+        let path = locks.join(format!("{}-{}", object.0, object.1));
+        loop {
+            let file = match open_lock(&path) {
+                // The last set with the same root has just removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::DirBuilder::new().recursive(true).mode(0o700).create(locks)?;
+                    continue;
+                }
+                opened => opened?,
+            };
+            flock(&file, FlockOperation::LockShared)?;
+            let lock = Self {
+                file,
+                path: path.clone(),
+            };
+            if lock.is_current() {
+                return Ok(lock);
+            }
+        }
+    }
+
+    fn join(locks: &Path, object: ObjectId, stand_in: StandIn) -> io::Result<Joined> {
+        let lock = Self::create(locks, object)?;
+        // With a second description of the file: one of another user keeps it from being locked alone.
+        let probe = File::open(&lock.path)?;
+        let alone = {
+            flock(&lock.file, FlockOperation::Unlock)?;
+            flock(&probe, FlockOperation::NonBlockingLockExclusive)
+        };
+        match alone {
+            Ok(()) if matches!(stand_in, StandIn::File(_)) => {
+                fs::remove_file(&lock.path)?;
+                Ok(Joined::Nobody)
+            }
+            _ => {
+                drop(probe);
+                Self::create(locks, object).map(Joined::Yes)
+            }
+        }
+    }
+
+    /// Whether the file has not been removed since it was opened.
+    fn is_current(&self) -> bool {
+        let (Ok(held), Ok(there)) = (self.file.metadata(), self.path.symlink_metadata()) else {
+            return false;
+        };
+        (held.dev(), held.ino()) == (there.dev(), there.ino())
+    }
+
+    /// Gives it back; the last user does what there is to do before that.
+    fn leave<T>(self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            other => other?,
+        }
+        let done = last();
+        fs::remove_file(&self.path)?;
+        done.map(Some)
+    }
+}
+
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(path)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,19 +1,22 @@
 use std::fs;
 use std::path::PathBuf;
 
-use ringfence_policy::StandIn;
+use ringfence_policy::{Kind, Resolve, StandIn};
 use tempfile::TempDir;
 
 use super::{Occupied, Placeholders, sweep};
+use crate::Host;
 
 struct Ground {
     top: TempDir,
+    locks: TempDir,
 }
 
 impl Ground {
     fn new() -> Self {
         Self {
             top: tempfile::tempdir().unwrap(),
+            locks: tempfile::tempdir().unwrap(),
         }
     }
 
@@ -22,7 +25,7 @@ impl Ground {
     }
 
     fn owner(&self, journal: &str) -> Placeholders {
-        Placeholders::new(self.at(journal))
+        Placeholders::new(self.locks.path().join(journal), self.locks.path().to_owned())
     }
 }
 
@@ -30,23 +33,26 @@ impl Ground {
 fn s_01_a_placeholder_is_gone_with_its_owner() {
     let ground = Ground::new();
     let mut owner = ground.owner("journal");
-    let (directory, file) = (ground.at(".git"), ground.at(".mcp.json"));
+    let (link, file) = (ground.at(".git"), ground.at("commondir"));
+    assert_eq!(owner.occupy(&link, StandIn::Link).unwrap(), Occupied::Placeholder);
     assert_eq!(
-        owner.occupy(&directory, StandIn::Directory).unwrap(),
+        owner.occupy(&file, StandIn::File(".\n")).unwrap(),
         Occupied::Placeholder
     );
     assert_eq!(
-        owner.occupy(&file, StandIn::File("{}\n")).unwrap(),
+        owner.occupy(&file, StandIn::File(".\n")).unwrap(),
         Occupied::Placeholder
     );
-    assert_eq!(
-        owner.occupy(&file, StandIn::File("{}\n")).unwrap(),
-        Occupied::Placeholder
+    assert!(
+        link.is_symlink() && !link.exists(),
+        "nothing is there to whoever opens it"
     );
-    assert!(directory.is_dir());
-    assert_eq!(fs::read_to_string(&file).unwrap(), "{}\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), ".\n");
+    assert_eq!(Host.resolve(&link).unwrap().kind, Kind::Absent);
+    assert_eq!(Host.resolve(&link).unwrap().path, link);
     drop(owner);
     assert_eq!(fs::read_dir(ground.top.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(ground.locks.path()).unwrap().count(), 0);
 }
 
 #[test]
@@ -54,18 +60,17 @@ fn what_was_there_before_stays() {
     let ground = Ground::new();
     let mut owner = ground.owner("journal");
     fs::create_dir(ground.at("empty")).unwrap();
-    fs::write(ground.at("file"), "").unwrap();
+    fs::write(ground.at("file"), ".\n").unwrap();
     std::os::unix::fs::symlink("nowhere", ground.at("link")).unwrap();
+    for name in ["empty", "link"] {
+        assert_eq!(
+            owner.occupy(&ground.at(name), StandIn::Link).unwrap(),
+            Occupied::Genuine
+        );
+    }
+    // The same content, and yet somebody's own.
     assert_eq!(
-        owner.occupy(&ground.at("empty"), StandIn::Directory).unwrap(),
-        Occupied::Genuine
-    );
-    assert_eq!(
-        owner.occupy(&ground.at("file"), StandIn::File("")).unwrap(),
-        Occupied::Genuine
-    );
-    assert_eq!(
-        owner.occupy(&ground.at("link"), StandIn::File("")).unwrap(),
+        owner.occupy(&ground.at("file"), StandIn::File(".\n")).unwrap(),
         Occupied::Genuine
     );
     drop(owner);
@@ -76,34 +81,41 @@ fn what_was_there_before_stays() {
 fn what_somebody_put_to_use_stays() {
     let ground = Ground::new();
     let mut owner = ground.owner("journal");
-    owner.occupy(&ground.at("d"), StandIn::Directory).unwrap();
+    owner.occupy(&ground.at("l"), StandIn::Link).unwrap();
     owner.occupy(&ground.at("f"), StandIn::File("")).unwrap();
     owner.occupy(&ground.at("moved"), StandIn::File("")).unwrap();
-    fs::write(ground.at("d/config"), "x").unwrap();
+    fs::remove_file(ground.at("l")).unwrap();
+    fs::create_dir(ground.at("l")).unwrap();
     fs::write(ground.at("f"), "x").unwrap();
     fs::rename(ground.at("moved"), ground.at("elsewhere")).unwrap();
     fs::write(ground.at("moved"), "").unwrap();
     drop(owner);
-    assert!(ground.at("d/config").exists() && ground.at("f").exists() && ground.at("moved").exists());
+    assert!(ground.at("l").is_dir() && ground.at("f").exists() && ground.at("moved").exists());
 }
 
 #[test]
 fn the_last_of_several_users_removes_it() {
+    for stand_in in [StandIn::Link, StandIn::File(".\n")] {
+        let ground = Ground::new();
+        let (mut first, mut second) = (ground.owner("one"), ground.owner("two"));
+        let path = ground.at(".git");
+        assert_eq!(first.occupy(&path, stand_in).unwrap(), Occupied::Placeholder);
+        assert_eq!(second.occupy(&path, stand_in).unwrap(), Occupied::Placeholder);
+        drop(first);
+        assert!(path.is_symlink() || path.exists());
+        drop(second);
+        assert!(!path.is_symlink() && !path.exists());
+    }
+}
+
+#[test]
+fn no_link_on_the_way_is_followed() {
     let ground = Ground::new();
-    let (mut first, mut second) = (ground.owner("one"), ground.owner("two"));
-    let path = ground.at(".git");
-    assert_eq!(
-        first.occupy(&path, StandIn::Directory).unwrap(),
-        Occupied::Placeholder
-    );
-    assert_eq!(
-        second.occupy(&path, StandIn::Directory).unwrap(),
-        Occupied::Placeholder
-    );
-    drop(first);
-    assert!(path.is_dir());
-    drop(second);
-    assert!(!path.exists());
+    fs::create_dir(ground.at("victim")).unwrap();
+    std::os::unix::fs::symlink("victim", ground.at("way")).unwrap();
+    let mut owner = ground.owner("journal");
+    assert!(owner.occupy(&ground.at("way/.git"), StandIn::Link).is_err());
+    assert_eq!(fs::read_dir(ground.at("victim")).unwrap().count(), 0);
 }
 
 #[test]
@@ -112,27 +124,29 @@ fn what_a_dead_owner_left_is_swept_and_nothing_else() {
     let mut dead = ground.owner("journal");
     let mut live = ground.owner("other");
     for name in ["a", "b", "shared"] {
-        dead.occupy(&ground.at(name), StandIn::Directory).unwrap();
+        dead.occupy(&ground.at(name), StandIn::Link).unwrap();
     }
-    live.occupy(&ground.at("shared"), StandIn::Directory).unwrap();
+    live.occupy(&ground.at("shared"), StandIn::Link).unwrap();
     // Death closes its descriptors, and with them its locks; the journal stays.
     dead.held.clear();
-    fs::copy(ground.at("journal"), ground.at("kept")).unwrap();
+    let journal = std::mem::take(&mut dead.journal);
     drop(dead);
-    fs::rename(ground.at("kept"), ground.at("journal")).unwrap();
-    fs::write(ground.at("b/used"), "").unwrap();
-    assert_eq!(sweep(&ground.at("journal")).unwrap(), [ground.at("a")]);
-    assert!(!ground.at("a").exists() && ground.at("b/used").exists() && ground.at("shared").exists());
+    fs::remove_file(ground.at("b")).unwrap();
+    fs::write(ground.at("b"), "").unwrap();
+    assert_eq!(sweep(&journal, ground.locks.path()).unwrap(), [ground.at("a")]);
+    assert!(!ground.at("a").is_symlink() && ground.at("b").exists() && ground.at("shared").is_symlink());
     drop(live);
-    assert!(!ground.at("shared").exists());
+    assert!(!ground.at("shared").is_symlink());
 }
 
 #[test]
 fn a_journal_cut_short_is_read_as_far_as_it_goes() {
     let ground = Ground::new();
-    fs::create_dir(ground.at("a")).unwrap();
-    let path = super::hex(ground.at("a").to_str().unwrap().as_bytes());
-    fs::write(ground.at("journal"), format!("0 0 / {path}\n12 7 0")).unwrap();
-    assert_eq!(sweep(&ground.at("journal")).unwrap(), [ground.at("a")]);
-    assert_eq!(sweep(&ground.at("missing")).unwrap(), Vec::<PathBuf>::new());
+    std::os::unix::fs::symlink(super::NOWHERE, ground.at(".ringfence-1-0")).unwrap();
+    let path = super::hex(ground.at(".ringfence-1-0").to_str().unwrap().as_bytes());
+    let journal = ground.locks.path().join("journal");
+    fs::write(&journal, format!("0 0 @ {path}\n12 7 0")).unwrap();
+    let swept = |journal| sweep(journal, ground.locks.path()).unwrap();
+    assert_eq!(swept(&journal), [ground.at(".ringfence-1-0")]);
+    assert_eq!(swept(&ground.at("missing")), Vec::<PathBuf>::new());
 }

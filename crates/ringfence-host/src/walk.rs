@@ -44,6 +44,9 @@ pub(crate) fn follow(link: Link, known: &mut Known) -> Result<(PathBuf, Vec<Link
     Ok((walk.at, walk.links))
 }
 
+/// What a placeholder leads to: a name in a file system in which nobody can create one.
+pub(crate) const NOWHERE: &str = "/proc/ringfence-nowhere";
+
 struct Walk<'a> {
     /// Canonical; names an existing object unless `absent`.
     at: PathBuf,
@@ -133,6 +136,11 @@ impl<'a> Walk<'a> {
                 if let Some(known) = self.known.as_mut().filter(|_| inside) {
                     known.plain.insert(path.clone().into());
                 }
+                self.at = path;
+            }
+            // A placeholder is as good as nothing.
+            Found::Link(target) if target == NOWHERE.as_bytes() => {
+                self.absent = true;
                 self.at = path;
             }
             Found::Nothing => {

@@ -53,7 +53,7 @@ impl Absent {
             return Ok(());
         }
         let whole = name == region.path;
-        let stand_in = if whole { rule.stand_in } else { StandIn::Directory };
+        let stand_in = if whole { rule.stand_in } else { StandIn::Link };
         match placeholders.occupy(&name, stand_in) {
             Ok(Occupied::Genuine) => {}
             Ok(Occupied::Placeholder) => {
@@ -83,14 +83,27 @@ impl Absent {
             .ancestors()
             .find_map(|above| self.occupied.get_key_value(above))?;
         let what = match stand_in {
-            StandIn::Directory => "an empty directory",
-            StandIn::File("") => "an empty file",
-            StandIn::File(_) | StandIn::Nothing => "a file that says nothing",
+            StandIn::Link | StandIn::Nothing => "a link that leads nowhere",
+            StandIn::File(_) => "a file that says nothing",
         };
         Some(format!(
             "{what} stands at {} while the executor lives",
             name.display()
         ))
+    }
+
+    /// The links among what stands on the host.
+    pub(crate) fn links(&self) -> impl Iterator<Item = &Path> {
+        let links = self
+            .occupied
+            .iter()
+            .filter(|(_, stand_in)| **stand_in == StandIn::Link);
+        links.map(|(path, _)| path.as_path())
+    }
+
+    /// Everything that stands on the host.
+    pub(crate) fn placeholders(&self) -> Vec<PathBuf> {
+        self.occupied.keys().cloned().collect()
     }
 
     /// Why a closed name could not be occupied.

@@ -15,14 +15,14 @@ use ringfence_backend::{
 use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
-use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, TreeError};
+use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, Source, TreeError};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
 use rustix::io::Errno;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use crate::absent;
+use crate::absent::{self, Absent};
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
@@ -32,7 +32,7 @@ use crate::rights::Landlock;
 use crate::seen::Seen;
 use crate::sockets::Sockets;
 use crate::surroundings;
-use crate::view::{self, By, Pace, View, ViewError, Watched};
+use crate::view::{self, By, Extras, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Spare, Zygote};
 
 /// How late a replaced file of the system may be noticed.
@@ -66,6 +66,8 @@ struct State {
     tree: Arc<RegionTree>,
     guarded: Arc<[Rule]>,
     placeholders: Placeholders,
+    /// Where they are.
+    artefacts: Vec<PathBuf>,
     plan: Plan,
     report: Arc<Report>,
     watched: Arc<[Watched]>,
@@ -87,6 +89,7 @@ impl LinuxPolicy {
             guarded,
             base,
             journal,
+            locks,
             private_bytes,
         } = request;
         let mounts = kernel_mounts::list();
@@ -116,7 +119,8 @@ impl LinuxPolicy {
         let blank = State {
             tree: Arc::default(),
             guarded: Arc::from([]),
-            placeholders: Placeholders::new(journal),
+            placeholders: Placeholders::new(journal, locks),
+            artefacts: Vec::new(),
             plan: Plan::default(),
             report: Arc::new(Report::new(Vec::new())),
             watched: Arc::new([]),
@@ -149,7 +153,8 @@ impl LinuxPolicy {
             .tree
             .with(guarded.iter().cloned())
             .map_err(malformed)?;
-        let absent = absent::occupy(&tree, &mut state.placeholders).map_err(changed)?;
+        let absent =
+            absent::occupy(&tree, &mut state.placeholders).map_err(|name| changed(root_of(&tree, &name)))?;
         // What patterns match may be a placeholder now.
         let guarded = self.guarded.rules();
         let rules = guarded.iter().chain(&absent.rules).cloned();
@@ -157,7 +162,7 @@ impl LinuxPolicy {
             tree: self.policy.tree.with(rules).map_err(malformed)?,
             ..self.policy.clone()
         };
-        let view = self.view(&policy.tree, &sockets)?;
+        let view = self.view(&policy.tree, &sockets, &absent)?;
         let complete = Complete {
             sockets: sockets.complete,
             patterns: self.guarded.is_complete(),
@@ -182,6 +187,7 @@ impl LinuxPolicy {
         state.plan = self.plan(&policy.tree, &view);
         state.tree = Arc::new(policy.tree);
         state.guarded = guarded;
+        state.artefacts = absent.placeholders();
         state.report = Arc::new(report);
         state.watched = view.watched.into();
         state.sockets = sockets;
@@ -262,9 +268,13 @@ impl LinuxPolicy {
         }
     }
 
-    fn view(&self, tree: &RegionTree, sockets: &Sockets) -> Result<View, Unavailable> {
+    fn view(&self, tree: &RegionTree, sockets: &Sockets, absent: &Absent) -> Result<View, Unavailable> {
         let masked = sockets.paths();
-        let built = view::build(tree, self.facts.landlock, &masked, self.private_bytes, &Seen::at);
+        let extras = Extras {
+            sockets: &masked,
+            placeholders: absent.links().collect(),
+        };
+        let built = view::build(tree, self.facts.landlock, &extras, self.private_bytes, &Seen::at);
         built.map_err(|error| match error {
             ViewError::Changed(path) => changed(path),
             ViewError::Unreadable(path, errno) => Unavailable::Path {
@@ -311,6 +321,10 @@ impl CompiledPolicy for LinuxPolicy {
         Arc::clone(&self.lock().tree)
     }
 
+    fn placeholders(&self) -> Vec<PathBuf> {
+        self.lock().artefacts.clone()
+    }
+
     fn warm_up(&self) -> Result<(), LaunchError> {
         self.fresh_zygote().map(drop)
     }
@@ -331,6 +345,15 @@ impl CompiledPolicy for LinuxPolicy {
         let message = encode(&launch, &limits::of_process(&launch.limits, &self.facts.cgroups))?;
         Ok(Box::new(self.start(&message, &launch)?))
     }
+}
+
+/// The place of the profile that a name is in: if a link leads there now, that is what was replaced.
+fn root_of(tree: &RegionTree, name: &Path) -> PathBuf {
+    let written = |rule: &&Rule| {
+        matches!(rule.source, Source::Workspace | Source::Root(_)) && name.starts_with(&rule.path)
+    };
+    let roots = tree.rules().iter().filter(written);
+    roots.last().map_or(name, |rule| &rule.path).to_owned()
 }
 
 fn changed(path: PathBuf) -> Unavailable {

@@ -102,11 +102,20 @@ pub(crate) enum ViewError {
     Unenforceable(PathBuf, String),
 }
 
-/// Derives the view. `masked` are host sockets to hide.
+/// What is in the shown places and needs an operation of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Extras<'a> {
+    /// Sockets of the host, to be hidden.
+    pub(crate) sockets: &'a [PathBuf],
+    /// Links that lead nowhere, to be kept in their places.
+    pub(crate) placeholders: BTreeSet<&'a Path>,
+}
+
+/// Derives the view.
 pub(crate) fn build(
     tree: &RegionTree,
     landlock: Landlock,
-    masked: &[PathBuf],
+    extras: &Extras<'_>,
     private_bytes: u64,
     observe: Observe<'_>,
 ) -> Result<View, ViewError> {
@@ -127,9 +136,13 @@ pub(crate) fn build(
         copies: Vec::new(),
     };
     for region in tree.regions() {
-        builder.place(tree, &region)?;
+        if extras.placeholders.contains(region.path) {
+            builder.keep(&region);
+        } else {
+            builder.place(tree, &region)?;
+        }
     }
-    builder.finish(tree, masked)
+    builder.finish(tree, extras.sockets)
 }
 
 struct Builder<'a> {
@@ -234,6 +247,24 @@ impl Builder<'_> {
         self.index.insert(path.to_owned(), self.placements.len());
         self.placements.push(placement);
         Ok(())
+    }
+
+    /// Keeps a placeholder where it is; whatever is written to it leads nowhere.
+    fn keep(&mut self, region: &Region<'_>) {
+        let path = region.path.to_owned();
+        self.held_links.push((path.clone(), hold(region)));
+        let parent = self.enclosing(&path);
+        let inherited = parent.map_or(0, |at| self.inherited_rights[at]);
+        self.inherited_rights.push(inherited);
+        self.index.insert(path.clone(), self.placements.len());
+        self.placements.push(Placement {
+            path,
+            area: Area::Skeleton,
+            absent: false,
+            narrowed: None,
+            read_by_landlock: false,
+            copied: false,
+        });
     }
 
     fn wanted(

@@ -26,7 +26,7 @@ fn directories(path: &Path) -> std::io::Result<Option<Seen>> {
 }
 
 fn view_of(tree: &RegionTree) -> View {
-    build(tree, LANDLOCK, &[], 1 << 20, &directories).unwrap()
+    build(tree, LANDLOCK, &Extras::default(), 1 << 20, &directories).unwrap()
 }
 
 fn tree(rules: &[(&str, Verdict)]) -> RegionTree {
@@ -235,9 +235,11 @@ fn a_readable_region_whose_writing_nested_in_it_must_not_be_read_is_hidden_and_r
 #[test]
 fn what_is_absent_or_another_kind_is_not_shown() {
     let tree = tree(&[("/w", Verdict::READ_WRITE)]);
-    let absent = build(&tree, LANDLOCK, &[], 0, &|_| Ok(None)).unwrap();
+    let absent = build(&tree, LANDLOCK, &Extras::default(), 0, &|_| Ok(None)).unwrap();
     assert_eq!(interpret(&absent.operations, Path::new("/w")), Stands::Nothing);
-    let link = build(&tree, LANDLOCK, &[], 0, &|_| Ok(Some(Seen::fake(Kind::File))));
+    let link = build(&tree, LANDLOCK, &Extras::default(), 0, &|_| {
+        Ok(Some(Seen::fake(Kind::File)))
+    });
     assert_eq!(link.map(drop), Err(ViewError::Changed("/w".into())));
 }
 
@@ -284,7 +286,11 @@ fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
         true => Err(std::io::ErrorKind::PermissionDenied.into()),
         false => directories(path),
     };
-    let view = build(&tree, LANDLOCK, &sockets, 0, &look).unwrap();
+    let extras = Extras {
+        sockets: &sockets,
+        ..Extras::default()
+    };
+    let view = build(&tree, LANDLOCK, &extras, 0, &look).unwrap();
     let masked: Vec<&[u8]> = view
         .operations
         .iter()

@@ -71,6 +71,7 @@ impl Fixture {
                 policy,
                 guarded: std::sync::Arc::new(Unguarded),
                 journal: base.join("journal"),
+                locks: base.clone(),
                 base,
                 private_bytes: 1 << 20,
             })

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::access::{Access, Verdict};
 use crate::path::{Resolved, bytes};
 use crate::pattern::Pattern;
-use crate::preset::{Preset, StandIn};
+use crate::preset::Preset;
 use crate::rule::{Axes, Source};
 use crate::text;
 
@@ -126,8 +126,6 @@ pub struct ResolvedGuard {
     pub protection: Protection,
     /// Who asks for it.
     pub origin: Origin,
-    /// What may occupy an absent name.
-    pub stand_in: StandIn,
 }
 
 /// What a resolved guard is about.

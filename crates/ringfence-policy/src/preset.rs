@@ -88,21 +88,6 @@ impl UnknownPreset {
     }
 }
 
-/// The stand-in for an absent name, for a guard of the profile itself: what a preset has for the same name, else an
-/// empty file.
-pub(crate) fn stand_in(name: &Path) -> StandIn {
-    let rows = Preset::ALL.into_iter().flat_map(Preset::rows);
-    let known = rows.filter_map(|row| match row.place {
-        Place::Root(row, stand_in) | Place::Home(row, stand_in) => Some((row, stand_in)),
-        _ => None,
-    });
-    known
-        .filter(|(row, _)| name.ends_with(row))
-        .map(|(_, stand_in)| stand_in)
-        .next()
-        .unwrap_or(EMPTY_FILE)
-}
-
 /// One line of a preset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -115,22 +100,22 @@ pub struct Row {
 }
 
 impl Row {
-    /// The guards of this line for these roots and home directories.
-    pub(crate) fn subjects(&self, roots: &[&Path], homes: &[PathBuf]) -> Vec<(Subject, StandIn)> {
-        let name = |path: PathBuf, stand_in| (Subject::Path(path), stand_in);
-        let matching = |pattern: Result<Pattern, GlobError>| {
-            // The globs of the tables are well formed, as a test makes sure.
-            pattern
-                .ok()
-                .map(|pattern| (Subject::Pattern(pattern), StandIn::Nothing))
+    /// What this line is about, for these roots and home directories.
+    pub(crate) fn subjects(&self, roots: &[&Path], homes: &[PathBuf]) -> Vec<Subject> {
+        // The globs of the tables are well formed, as a test makes sure.
+        let matching = |pattern: Result<Pattern, GlobError>| pattern.ok().map(Subject::Pattern);
+        let beneath = |glob: &str| {
+            let patterns = roots.iter().map(|root| Pattern::new(root, glob));
+            patterns.filter_map(matching).collect::<Vec<_>>()
+        };
+        let named = |tops: &mut dyn Iterator<Item = &Path>, name: &str| -> Vec<Subject> {
+            tops.map(|top| Subject::Path(top.join(name))).collect()
         };
         match self.place {
-            Place::Root(row, stand_in) => {
-                let deeper = roots
-                    .iter()
-                    .filter_map(|root| matching(Pattern::new(root, format!("**/{row}"))));
-                let at_root = roots.iter().map(|root| name(root.join(row), stand_in));
-                at_root.chain(deeper).collect()
+            Place::Root(name) => {
+                let mut subjects = named(&mut roots.iter().copied(), name);
+                subjects.extend(beneath(&format!("**/{name}")));
+                subjects
             }
             Place::Beneath(glob, except) => {
                 let pattern = |root: &&Path| {
@@ -139,19 +124,13 @@ impl Row {
                 };
                 roots.iter().filter_map(|root| matching(pattern(root))).collect()
             }
-            Place::Repository(row, _) => {
-                let glob = format!("**/.git/{row}");
-                roots
-                    .iter()
-                    .filter_map(|root| matching(Pattern::new(root, &glob)))
-                    .collect()
+            Place::Repository(name, _) => beneath(&format!("**/.git/{name}")),
+            Place::Home(name) => named(&mut homes.iter().map(PathBuf::as_path), name),
+            Place::HomeIfThere(name) => {
+                let there = homes.iter().map(|home| Pattern::exactly(home.join(name)));
+                there.map(Subject::Pattern).collect()
             }
-            Place::Home(row, stand_in) => homes.iter().map(|home| name(home.join(row), stand_in)).collect(),
-            Place::HomeIfThere(row) => {
-                let there = |home: &PathBuf| matching(Ok(Pattern::exactly(home.join(row))));
-                homes.iter().filter_map(there).collect()
-            }
-            Place::Host(path) => matching(Ok(Pattern::exactly(path))).into_iter().collect(),
+            Place::Host(path) => vec![Subject::Pattern(Pattern::exactly(path))],
         }
     }
 }
@@ -161,12 +140,12 @@ impl Row {
 pub enum Place {
     /// This name in the workspace and in every additional root, whether or not something is there; beneath them,
     /// what has the name when a command starts.
-    Root(&'static str, StandIn),
+    Root(&'static str),
     /// What matches this glob beneath the workspace and the additional roots, when a command starts, unless it
     /// matches one of the exceptions.
     Beneath(&'static str, &'static [&'static str]),
     /// This name below the user's home directory, whether or not something is there.
-    Home(&'static str, StandIn),
+    Home(&'static str),
     /// The same, for what is there when a command starts.
     HomeIfThere(&'static str),
     /// This absolute path, if something is there.
@@ -180,15 +159,13 @@ pub enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StandIn {
-    /// An empty directory.
-    Directory,
-    /// A file with this content, which means the same as no file.
+    /// A symbolic link that leads nowhere: to whoever opens it, nothing is there.
+    Link,
+    /// A file with this content, which means the same as no file, for programs that ask for the name alone.
     File(&'static str),
-    /// Nothing: no content means the same as no file, or the name alone harms nobody.
+    /// Nothing: the name alone harms nobody.
     Nothing,
 }
-
-const EMPTY_FILE: StandIn = StandIn::File("");
 
 #[cfg(test)]
 #[path = "preset_tests.rs"]

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Place, Preset, StandIn, stand_in};
+use super::{Place, Preset};
 
 fn rows() -> impl Iterator<Item = (Preset, &'static super::Row)> {
     Preset::ALL
@@ -37,7 +37,7 @@ fn every_row_can_be_applied() {
         assert!(!row.subjects(&[root], &home).is_empty(), "{preset}: {row:?}");
         let clean = |path: &str| crate::path::is_clean(&Path::new("/x").join(path));
         match row.place {
-            Place::Root(name, _) | Place::Home(name, _) | Place::Repository(name, _) => assert!(clean(name)),
+            Place::Root(name) | Place::Home(name) | Place::Repository(name, _) => assert!(clean(name)),
             Place::HomeIfThere(name) => assert!(clean(name)),
             Place::Host(path) => assert!(crate::path::is_clean(Path::new(path))),
             Place::Beneath(glob, _) => assert!(glob.starts_with("**/")),
@@ -53,11 +53,4 @@ fn names_are_stable_and_read_back() {
         assert_eq!(preset.name().parse(), Ok(preset));
     }
     assert!("Git".parse::<Preset>().is_err());
-}
-
-#[test]
-fn a_written_name_gets_the_stand_in_its_preset_has() {
-    assert_eq!(stand_in(Path::new("/w/.claude")), StandIn::Directory);
-    assert_eq!(stand_in(Path::new("/w/.mcp.json")), StandIn::File("{}\n"));
-    assert_eq!(stand_in(Path::new("/w/anything")), StandIn::File(""));
 }

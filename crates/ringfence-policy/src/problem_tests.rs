@@ -149,7 +149,7 @@ fn provenance_reads_in_human_words() {
         .map(|source| format!("because of {source}"))
         .collect();
     assert_eq!(words[2], "because of the profile's additional root 3");
-    assert_eq!(words[3], "because of the runtime bundle python");
+    assert_eq!(words[3], "because of the runtime bundle python (PATH)");
     words.sort();
     words.dedup();
     assert_eq!(words.len(), sources.len());

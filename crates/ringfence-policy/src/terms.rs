@@ -14,7 +14,7 @@ use crate::guarantee::Guarantees;
 use crate::guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject};
 use crate::limit::Limits;
 use crate::path::{Resolved, bytes};
-use crate::preset::{Preset, StandIn, stand_in};
+use crate::preset::{Preset, StandIn};
 use crate::rule::{Reach, Rule, Source};
 use crate::text;
 
@@ -181,7 +181,7 @@ impl Terms {
         let mut rules: Vec<_> = roots
             .map(|(index, root)| {
                 let stand_in = if root.kind == RootKind::Absent {
-                    stand_in(&root.at.path)
+                    StandIn::Link
                 } else {
                     StandIn::Nothing
                 };
@@ -203,7 +203,7 @@ impl Terms {
             let source = guard.source(&mut written);
             if let ResolvedSubject::Name(at) = &guard.subject {
                 let rule = Rule::new(at.clone(), Reach::Tree, guard.protection.axes(), source);
-                rules.push(rule.with_stand_in(guard.stand_in));
+                rules.push(rule.with_stand_in(StandIn::Link));
             }
         }
         rules

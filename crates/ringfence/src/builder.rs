@@ -187,6 +187,7 @@ impl ExecutorSetBuilder {
             private_bytes: self.private_bytes,
             caller,
             owned_path: owned.path().to_owned(),
+            locks: owned.locks().to_owned(),
             owned: Mutex::new(owned),
             executors: Mutex::default(),
             closed: Completion::default(),

@@ -122,7 +122,8 @@ impl GuardedPlaces {
         }
         let axes = self.unsaid(path, guard.protection.axes());
         let at = match object {
-            Object::Link => resolve_in_place(path)?,
+            // A placeholder leads to nothing.
+            Object::Link => resolve_in_place(path).filter(|at| at.path != path || at.kind != Kind::Absent)?,
             Object::Directory => unlinked(path, Kind::Directory),
             Object::File => unlinked(path, Kind::File),
         };
@@ -193,7 +194,7 @@ impl GuardedPlaces {
             };
             let reason = "git would obey a repository of the command's making";
             (!there && unused)
-                .then(|| self.closed(&name, reason, Hold::Name, StandIn::Directory))
+                .then(|| self.closed(&name, reason, Hold::Name, StandIn::Link))
                 .flatten()
         })
     }

@@ -1,6 +1,6 @@
 //! How one executor is made: directories, rules, environment, compiled policy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -73,20 +73,21 @@ impl Shared {
                 why: error.to_string(),
             }
         })?;
-        if isolated && self.selection.contains(&BundleName::Git) {
-            self.write_git_settings(&directories.home)?;
-        }
         let guarded = Arc::new(GuardedPlaces::new(&self.profile, vec![self.owned_path.clone()]));
         let request = CompileRequest {
             policy,
             guarded: Arc::clone(&guarded) as Arc<dyn Guarded>,
             base: directories.base.clone(),
             journal: directories.top.join(JOURNAL),
+            locks: self.locks.clone(),
             private_bytes: self.profile.limits().private_bytes.unwrap_or(self.private_bytes),
         };
         let compiled = self.backend.compile(request)?;
         if self.probe == Probe::AtFirstExecutor {
             compiled.warm_up().map_err(|error| self.untrue(error))?;
+        }
+        if isolated && self.selection.contains(&BundleName::Git) {
+            self.write_git_settings(&directories.home, &compiled.placeholders())?;
         }
         let environment = self.environment(directories, isolated, &compiled.tree());
         Ok(Executor::new(Inner {
@@ -117,9 +118,9 @@ impl Shared {
         Ok(rules)
     }
 
-    /// Who commits, and that the workspace may be another user's; nothing else of the caller's settings.
-    fn write_git_settings(&self, home: &Path) -> Result<(), ExecutorError> {
-        let path = home.join(".gitconfig");
+    /// Who commits, that the workspace may be another user's, and that placeholders are none of git's business; nothing
+    /// else of the caller's settings.
+    fn write_git_settings(&self, home: &Path, placeholders: &[PathBuf]) -> Result<(), ExecutorError> {
         let variable = |name: &str| self.caller.get(OsStr::new(name)).map(PathBuf::from);
         let (caller_home, xdg) = (variable("HOME"), variable("XDG_CONFIG_HOME"));
         let files = GitFiles {
@@ -127,15 +128,14 @@ impl Shared {
             xdg_config_home: xdg.as_deref(),
             home: caller_home.as_deref(),
         };
-        let text = runtime::gitconfig(&files, &self.profile.workspace().path);
-        let mut options = std::fs::File::options();
-        // In a kept home it may have been changed since; that is kept too.
-        match options.write(true).create_new(true).open(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-            opened => opened.and_then(|mut file| file.write_all(&text)),
-        }
-        .map_err(|error| ExecutorError::Scratch {
-            path,
+        let settings = runtime::gitconfig(&files, &self.profile.workspace().path);
+        // Where git looks for patterns of what it is to ignore everywhere (gitignore(5)).
+        let directory = home.join(".config/git");
+        let written = std::fs::create_dir_all(&directory)
+            .and_then(|()| write_new(&home.join(".gitconfig"), &settings))
+            .and_then(|()| write_new(&directory.join("ignore"), &ignored(placeholders)));
+        written.map_err(|error| ExecutorError::Scratch {
+            path: home.to_owned(),
             why: error.to_string(),
         })
     }
@@ -192,6 +192,24 @@ impl Shared {
         }
         rules.assemble(caller, &forced)
     }
+}
+
+/// Writes a file unless there is one: in a kept home it may have been changed since, and that is kept too.
+fn write_new(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let mut options = std::fs::File::options();
+    match options.write(true).create_new(true).open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        opened => opened?.write_all(content),
+    }
+}
+
+/// Patterns for placeholders at the top of a working tree; inside of a repository git looks for none.
+fn ignored(placeholders: &[PathBuf]) -> Vec<u8> {
+    let names: BTreeSet<_> = placeholders.iter().filter_map(|path| path.file_name()).collect();
+    let lines = names
+        .into_iter()
+        .map(|name| [b"/", name.as_encoded_bytes(), b"\n"].concat());
+    lines.collect::<Vec<_>>().concat()
 }
 
 const PATH: &str = "PATH";

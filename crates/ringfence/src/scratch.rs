@@ -16,11 +16,14 @@ const UNFINISHED: &str = ".rf-";
 const OWNER: &str = "owner";
 /// In the directory of each executor: what its backend made elsewhere on the host.
 pub(crate) const JOURNAL: &str = "placeholders";
+/// Beneath the scratch root, for all its sets: locks of what they share on the host.
+const LOCKS: &str = ".rf-locks";
 
 /// The directory of one set; removed by [`OwnedDirectory::remove`], or as well as possible when dropped.
 #[derive(Debug)]
 pub(crate) struct OwnedDirectory {
     path: PathBuf,
+    locks: PathBuf,
     /// Holds the lock.
     _owner: Option<File>,
     removed: bool,
@@ -29,6 +32,11 @@ pub(crate) struct OwnedDirectory {
 impl OwnedDirectory {
     /// Sweeps what crashed sets left under `root`, and makes a new directory there, mode 0700.
     pub(crate) fn create(root: &Path) -> io::Result<Self> {
+        let locks = root.join(LOCKS);
+        match make_private(&locks) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => other?,
+        }
         sweep(root);
         let path = unused_name(root)?;
         // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.
@@ -38,6 +46,7 @@ impl OwnedDirectory {
         fs::rename(&hidden, &path).inspect_err(|_| remove_quietly(&hidden))?;
         Ok(Self {
             path,
+            locks,
             _owner: owner,
             removed: false,
         })
@@ -47,10 +56,18 @@ impl OwnedDirectory {
         &self.path
     }
 
+    /// Where sets of the same root keep locks of what they share.
+    pub(crate) fn locks(&self) -> &Path {
+        &self.locks
+    }
+
     /// Removes the directory with everything in it, however the commands left it.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
         self.removed = true;
-        remove_tree(&self.path)
+        let removed = remove_tree(&self.path);
+        // Only the last set finds it empty, and makes do without if another comes at this moment.
+        let _ = fs::remove_dir(&self.locks);
+        removed
     }
 }
 
@@ -128,7 +145,7 @@ fn sweep(root: &Path) {
         .filter(|path| is_abandoned(path))
     {
         tracing::info!(path = %path.display(), "removing what a crashed set left");
-        sweep_journals(&path);
+        sweep_journals(&path, root);
         if let Err(error) = remove_tree(&path) {
             tracing::warn!(path = %path.display(), %error, "it could not be removed");
         }
@@ -140,10 +157,10 @@ fn sweep(_: &Path) {}
 
 /// Removes what the executors of a crashed set left outside of its directory.
 #[cfg(target_os = "linux")]
-fn sweep_journals(set: &Path) {
+fn sweep_journals(set: &Path, root: &Path) {
     let Ok(entries) = fs::read_dir(set) else { return };
     for journal in entries.flatten().map(|entry| entry.path().join(JOURNAL)) {
-        match ringfence_host::placeholder::sweep(&journal) {
+        match ringfence_host::placeholder::sweep(&journal, &root.join(LOCKS)) {
             Ok(removed) => removed
                 .iter()
                 .for_each(|path| tracing::info!(path = %path.display(), "removed a placeholder")),
@@ -153,7 +170,7 @@ fn sweep_journals(set: &Path) {
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn sweep_journals(_: &Path) {}
+fn sweep_journals(_: &Path, _: &Path) {}
 
 /// Whether this is a directory of a set of this user, made by another process, and nobody holds its lock.
 ///

@@ -55,6 +55,7 @@ pub(crate) struct Shared {
     pub(crate) caller: BTreeMap<OsString, OsString>,
     pub(crate) owned: Mutex<OwnedDirectory>,
     pub(crate) owned_path: PathBuf,
+    pub(crate) locks: PathBuf,
     pub(crate) executors: Mutex<HashMap<String, Slot>>,
     pub(crate) closed: Completion<CloseReport>,
 }

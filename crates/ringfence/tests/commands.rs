@@ -194,6 +194,8 @@ fn env_1_env_2_the_environment_is_the_allowed_one_with_the_commands_changes() {
         .filter_map(|line| Some(line.split_once('=')?.0.to_owned()))
         .collect();
     names.sort();
+    // User id 0 can't give files away inside, and has to be told.
+    names.retain(|name| name != "TAR_OPTIONS" || !rustix::process::geteuid().is_root());
     assert_eq!(names, ["CI", "HOME", "PATH", "PWD", "TMPDIR"]);
     let error = executor.command("env").env("A=B", "1").output().unwrap_err();
     assert!(matches!(

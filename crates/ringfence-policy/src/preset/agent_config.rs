@@ -5,8 +5,7 @@
 //! `package.json` or `AGENTS.md`, which a person reviews before acting on them.
 
 use super::Place::{Home, HomeIfThere, Root};
-use super::StandIn::{Directory, File};
-use super::{EMPTY_FILE, Row};
+use super::Row;
 use crate::guard::Protection::Protect;
 
 const fn row(place: super::Place, reason: &'static str) -> Row {
@@ -20,86 +19,56 @@ const fn row(place: super::Place, reason: &'static str) -> Row {
 pub(super) const ROWS: &[Row] = &[
     // Agents: permissions, hooks and servers they start.
     row(
-        Root(".claude", Directory),
+        Root(".claude"),
         "Claude Code runs hooks and takes permissions from it",
     ),
+    row(Root(".codex"), "Codex takes its sandbox mode and servers from it"),
+    row(Root(".agents"), "agents load skills and settings from it"),
     row(
-        Root(".codex", Directory),
-        "Codex takes its sandbox mode and servers from it",
-    ),
-    row(
-        Root(".agents", Directory),
-        "agents load skills and settings from it",
-    ),
-    row(
-        Root(".cursor", Directory),
+        Root(".cursor"),
         "Cursor starts the servers it names and takes rules from it",
     ),
-    row(
-        Root(".gemini", Directory),
-        "Gemini CLI takes settings and servers from it",
-    ),
-    row(Root(".opencode", Directory), "opencode loads plugins from it"),
-    row(
-        Root(".mcp.json", File("{}\n")),
-        "agents start the servers it names",
-    ),
+    row(Root(".gemini"), "Gemini CLI takes settings and servers from it"),
+    row(Root(".opencode"), "opencode loads plugins from it"),
+    row(Root(".mcp.json"), "agents start the servers it names"),
     // Editors: tasks, debuggers and containers that start when a folder is opened.
     row(
-        Root(".vscode", Directory),
+        Root(".vscode"),
         "editors run its tasks and take paths of programs from its settings",
     ),
     row(
-        Root(".idea", Directory),
+        Root(".idea"),
         "JetBrains editors take run configurations and paths of programs from it",
     ),
+    row(Root(".zed"), "Zed takes tasks and paths of programs from it"),
     row(
-        Root(".zed", Directory),
-        "Zed takes tasks and paths of programs from it",
-    ),
-    row(
-        Root(".devcontainer", Directory),
+        Root(".devcontainer"),
         "editors run its commands on the host before they enter the container",
     ),
     // Shells that enter the directory.
-    row(
-        Root(".envrc", EMPTY_FILE),
-        "direnv runs it on entering the directory",
-    ),
+    row(Root(".envrc"), "direnv runs it on entering the directory"),
     // Start-up files of shells, where the home directory itself can be written.
-    row(Home(".bashrc", EMPTY_FILE), "every interactive bash runs it"),
-    row(Home(".profile", EMPTY_FILE), "login shells run it"),
+    row(Home(".bashrc"), "every interactive bash runs it"),
+    row(Home(".profile"), "login shells run it"),
+    row(Home(".bash_profile"), "a login bash runs it instead of .profile"),
+    row(Home(".bash_login"), "a login bash runs it instead of .profile"),
+    row(Home(".bash_logout"), "a login bash runs it at its end"),
+    row(Home(".zshenv"), "every zsh runs it"),
+    row(Home(".zprofile"), "a login zsh runs it"),
+    row(Home(".zshrc"), "every interactive zsh runs it"),
+    row(Home(".zlogin"), "a login zsh runs it"),
+    row(Home(".zlogout"), "a login zsh runs it at its end"),
+    row(Home(".config/fish"), "every fish runs what is in it"),
+    row(Home(".inputrc"), "it can bind keys to command lines"),
+    row(Home(".gitconfig"), "git runs the programs it names"),
+    row(Home(".config/git"), "git runs the programs it names"),
+    row(Home(".config/autostart"), "desktops start what it names"),
     row(
-        Home(".bash_profile", File("[ ! -r ~/.profile ] || . ~/.profile\n")),
-        "a login bash runs it instead of .profile",
-    ),
-    row(
-        Home(".bash_login", File("[ ! -r ~/.profile ] || . ~/.profile\n")),
-        "a login bash runs it instead of .profile",
-    ),
-    row(
-        Home(".bash_logout", EMPTY_FILE),
-        "a login bash runs it at its end",
-    ),
-    row(Home(".zshenv", EMPTY_FILE), "every zsh runs it"),
-    row(Home(".zprofile", EMPTY_FILE), "a login zsh runs it"),
-    row(Home(".zshrc", EMPTY_FILE), "every interactive zsh runs it"),
-    row(Home(".zlogin", EMPTY_FILE), "a login zsh runs it"),
-    row(Home(".zlogout", EMPTY_FILE), "a login zsh runs it at its end"),
-    row(Home(".config/fish", Directory), "every fish runs what is in it"),
-    row(Home(".inputrc", EMPTY_FILE), "it can bind keys to command lines"),
-    row(Home(".gitconfig", EMPTY_FILE), "git runs the programs it names"),
-    row(Home(".config/git", Directory), "git runs the programs it names"),
-    row(
-        Home(".config/autostart", Directory),
-        "desktops start what it names",
-    ),
-    row(
-        Home(".config/systemd", Directory),
+        Home(".config/systemd"),
         "the user's service manager starts what it names",
     ),
     row(
-        Home(".config/environment.d", Directory),
+        Home(".config/environment.d"),
         "the user's service manager sets its variables for every program",
     ),
     row(

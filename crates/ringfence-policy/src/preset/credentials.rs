@@ -5,7 +5,6 @@
 
 use super::Place::{Beneath, Home, HomeIfThere, Host};
 use super::Row;
-use super::StandIn::Directory;
 use crate::guard::Protection::Secret;
 
 const fn row(place: super::Place, reason: &'static str) -> Row {
@@ -43,11 +42,8 @@ pub(super) const ROWS: &[Row] = &[
     row(Beneath("**/.git-credentials", &[]), "git stores passwords in it"),
     row(Beneath("**/.netrc", &[]), "passwords of hosts"),
     // Keys of a person.
-    row(
-        Home(".ssh", Directory),
-        "private keys, and the keys that may log in",
-    ),
-    row(Home(".gnupg", Directory), "private keys"),
+    row(Home(".ssh"), "private keys, and the keys that may log in"),
+    row(Home(".gnupg"), "private keys"),
     row(HomeIfThere(".password-store"), "passwords"),
     row(
         HomeIfThere(".local/share/keyrings"),

@@ -5,9 +5,9 @@
 //! the host (`status`, `diff`, `commit`, what an editor or a prompt runs) start a program or use another repository's
 //! settings. The names not listed here (objects, refs, index, `info`) are what git commands inside must write.
 
-use super::Place::{Repository, Root};
+use super::Place::Repository;
 use super::Row;
-use super::StandIn::{Directory, File, Nothing};
+use super::StandIn::{File, Link, Nothing};
 use crate::guard::Protection::Protect;
 
 const fn row(place: super::Place, reason: &'static str) -> Row {
@@ -20,14 +20,14 @@ const fn row(place: super::Place, reason: &'static str) -> Row {
 
 pub(super) const ROWS: &[Row] = &[
     row(
-        Repository("config", Nothing),
+        Repository("config", Link),
         "it names programs that git runs: fsmonitor, filters, pagers, aliases",
     ),
     row(
         Repository("config.worktree", Nothing),
         "settings of one working tree, as dangerous as config",
     ),
-    row(Repository("hooks", Directory), "git runs what is in it"),
+    row(Repository("hooks", Link), "git runs what is in it"),
     row(
         Repository("commondir", File(".\n")),
         "it leads git to the settings of another repository",
@@ -37,7 +37,3 @@ pub(super) const ROWS: &[Row] = &[
         "it leads git to another working tree",
     ),
 ];
-
-/// The name of a repository in the root of a working tree.
-#[expect(dead_code, reason = "placeholder until the rows are complete")]
-const AT_ROOT: Row = row(Root(".git", Directory), "a repository of the command's making");

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::config::ProfileConfig;
 use crate::guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject, sorted_guards};
 use crate::path::{Resolve, canonical, is_clean};
-use crate::preset::{StandIn, stand_in};
 use crate::problem::{Field, Problem, Reason};
 use crate::terms::ResolvedRoot;
 
@@ -26,8 +25,7 @@ pub(super) fn guards(
 ) -> Guards {
     let mut all = Vec::new();
     for (index, Guard { subject, protection }) in config.guards.iter().enumerate() {
-        let stand_in = stand_in(subject.base());
-        match resolved(subject.clone(), *protection, Origin::Profile, stand_in, resolver) {
+        match resolved(subject.clone(), *protection, Origin::Profile, resolver) {
             Ok(guard) => all.push(guard),
             Err(reason) => problems.push(Field::Guard(index).because(reason)),
         }
@@ -52,9 +50,7 @@ pub(super) fn guards(
             };
             let guards = row.subjects(places, &homes).into_iter();
             // A name that can't be looked at belongs to a place that commands can't look at either.
-            let found = guards.filter_map(|(subject, stand_in)| {
-                resolved(subject, row.protection, origin, stand_in, resolver).ok()
-            });
+            let found = guards.filter_map(|subject| resolved(subject, row.protection, origin, resolver).ok());
             all.extend(found.filter(|guard| !is_exempt(guard, &exempt)));
         }
     }
@@ -74,7 +70,6 @@ fn resolved(
     subject: Subject,
     protection: Protection,
     origin: Origin,
-    stand_in: StandIn,
     resolver: &dyn Resolve,
 ) -> Result<ResolvedGuard, Reason> {
     let subject = match subject {
@@ -88,7 +83,6 @@ fn resolved(
         subject,
         protection,
         origin,
-        stand_in,
     })
 }
 
