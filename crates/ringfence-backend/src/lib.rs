@@ -90,7 +90,7 @@ pub struct CompileRequest {
     pub base: PathBuf,
     /// Where the backend may keep a file about what it makes outside of `base`, for whoever cleans up after a crash.
     pub journal: PathBuf,
-    /// An existing directory for lock files, the same for all executors that may share a place.
+    /// A directory for lock files, made when it is needed, the same for all executors that may share a place.
     pub locks: PathBuf,
     /// Size of each private memory filesystem, in bytes.
     pub private_bytes: u64,

@@ -8,6 +8,7 @@ mod repository;
 mod watch;
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::Pattern;
@@ -149,9 +150,15 @@ impl Search {
                 continue;
             };
             let watch = self.watches.add(&path);
-            let Some(listed) = Directory::list(&path, stamp, watch, &self.scope) else {
-                self.complete = false;
-                continue;
+            let listed = match Directory::list(&path, stamp, watch, &self.scope) {
+                Ok(listed) => listed,
+                Err(error) => {
+                    // What is gone is not there, and what this user can't list its commands can't either.
+                    let closed = error.kind() == ErrorKind::PermissionDenied;
+                    self.complete &= closed || Stamp::of(&path).is_none();
+                    self.forget(&path);
+                    continue;
+                }
             };
             let before = self.directories.insert(path.clone(), listed);
             let now = self

@@ -2,7 +2,7 @@
 //!
 //! Most are symbolic links that lead nowhere: to whoever opens the name, nothing is there. Their users, in any number
 //! of processes, share a lock in a directory of locks; whoever leaves last removes the placeholder, unless somebody has
-//! put the name to use meanwhile. A journal says what to remove if its owner dies: its locks are gone then, and
+//! put the name to use meanwhile. What is there already and looks like a placeholder is taken for one. A journal says what to remove if its owner dies: its locks are gone then, and
 //! [`sweep`] does what it would have done.
 
 use std::ffi::{OsStr, OsString};
@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use crate::walk::NOWHERE;
 
 /// How often a name is tried that others keep taking and leaving.
-const TRIES: usize = 16;
+const TRIES: usize = 64;
 
 /// The placeholders of one owner; dropping it removes those nobody else uses.
 #[derive(Debug, Default)]
@@ -87,19 +87,20 @@ impl Placeholders {
                 return Ok(Occupied::Placeholder);
             }
             if !place.is_placeholder(stand_in) {
-                return Ok(Occupied::Genuine);
-            }
-            // A link of ours always is a placeholder; a file with its content, while somebody says so.
-            match Lock::join(&self.locks, object, stand_in)? {
-                Joined::Yes(lock) if place.look()? == Some(object) => {
-                    self.write_down(path, stand_in, Some(object))?;
-                    self.hold(path, stand_in, object, lock);
-                    return Ok(Occupied::Placeholder);
+                // Unless it was one until just now.
+                if place.look()? == Some(object) {
+                    return Ok(Occupied::Genuine);
                 }
-                // Removed by its last user just now.
-                Joined::Yes(_) => {}
-                Joined::Nobody => return Ok(Occupied::Genuine),
+                continue;
             }
+            let lock = Lock::share(&self.locks, object)?;
+            if place.look()? == Some(object) {
+                self.write_down(path, stand_in, Some(object))?;
+                self.hold(path, stand_in, object, lock);
+                return Ok(Occupied::Placeholder);
+            }
+            // Removed by its last user just now.
+            lock.leave(|| Ok(()))?;
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
@@ -128,15 +129,13 @@ impl Placeholders {
 
     fn name(&mut self, place: &Place<'_>, first: &OsStr, path: &Path, stand_in: StandIn) -> io::Result<()> {
         let object = look(&place.parent, first)?.ok_or(io::ErrorKind::NotFound)?;
-        let lock = Lock::create(&self.locks, object)?;
+        let lock = Lock::share(&self.locks, object)?;
         self.write_down(path, stand_in, Some(object))?;
-        renameat_with(
-            &place.parent,
-            first,
-            &place.parent,
-            place.name,
-            RenameFlags::NOREPLACE,
-        )?;
+        let flags = RenameFlags::NOREPLACE;
+        if let Err(error) = renameat_with(&place.parent, first, &place.parent, place.name, flags) {
+            lock.leave(|| Ok(()))?;
+            return Err(error.into());
+        }
         self.hold(path, stand_in, object, lock);
         Ok(())
     }
@@ -213,7 +212,7 @@ pub fn sweep(journal: &Path, locks: &Path) -> io::Result<Vec<PathBuf>> {
         let gone = || remove(&entry.path, entry.content.as_deref(), object);
         let gone = match object {
             None => gone().unwrap_or_default(),
-            Some(object) => Lock::create(locks, object)
+            Some(object) => Lock::share(locks, object)
                 .is_ok_and(|lock| lock.leave(gone).is_ok_and(|gone| gone == Some(true))),
         };
         if gone {
@@ -324,14 +323,8 @@ struct Lock {
     path: PathBuf,
 }
 
-enum Joined {
-    Yes(Lock),
-    /// No user is alive, so it may be somebody's own file.
-    Nobody,
-}
-
 impl Lock {
-    fn create(locks: &Path, object: ObjectId) -> io::Result<Self> {
+    fn share(locks: &Path, object: ObjectId) -> io::Result<Self> {
         let path = locks.join(format!("{}-{}", object.0, object.1));
         loop {
             let file = match open_lock(&path) {
@@ -349,26 +342,6 @@ impl Lock {
             };
             if lock.is_current() {
                 return Ok(lock);
-            }
-        }
-    }
-
-    fn join(locks: &Path, object: ObjectId, stand_in: StandIn) -> io::Result<Joined> {
-        let lock = Self::create(locks, object)?;
-        // With a second description of the file: one of another user keeps it from being locked alone.
-        let probe = File::open(&lock.path)?;
-        let alone = {
-            flock(&lock.file, FlockOperation::Unlock)?;
-            flock(&probe, FlockOperation::NonBlockingLockExclusive)
-        };
-        match alone {
-            Ok(()) if matches!(stand_in, StandIn::File(_)) => {
-                fs::remove_file(&lock.path)?;
-                Ok(Joined::Nobody)
-            }
-            _ => {
-                drop(probe);
-                Self::create(locks, object).map(Joined::Yes)
             }
         }
     }

@@ -68,7 +68,7 @@ fn what_was_there_before_stays() {
             Occupied::Genuine
         );
     }
-    // The same content, and yet somebody's own.
+    fs::write(ground.at("file"), "another").unwrap();
     assert_eq!(
         owner.occupy(&ground.at("file"), StandIn::File(".\n")).unwrap(),
         Occupied::Genuine
@@ -149,4 +149,30 @@ fn a_journal_cut_short_is_read_as_far_as_it_goes() {
     let swept = |journal| sweep(journal, ground.locks.path()).unwrap();
     assert_eq!(swept(&journal), [ground.at(".ringfence-1-0")]);
     assert_eq!(swept(&ground.at("missing")), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn many_that_come_and_go_always_find_it_and_leave_nothing() {
+    let ground = Ground::new();
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let ground = &ground;
+            scope.spawn(move || {
+                for round in 0..100 {
+                    let mut owner = ground.owner(&format!("journal-{thread}-{round}"));
+                    let stand_in = if round % 2 == 0 {
+                        StandIn::Link
+                    } else {
+                        StandIn::File("x")
+                    };
+                    let name = if round % 2 == 0 { "link" } else { "file" };
+                    let occupied = owner.occupy(&ground.at(name), stand_in).unwrap();
+                    assert_eq!(occupied, Occupied::Placeholder);
+                    assert!(ground.at(name).symlink_metadata().is_ok());
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(ground.top.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(ground.locks.path()).unwrap().count(), 0);
 }

@@ -32,11 +32,8 @@ pub(crate) struct OwnedDirectory {
 impl OwnedDirectory {
     /// Sweeps what crashed sets left under `root`, and makes a new directory there, mode 0700.
     pub(crate) fn create(root: &Path) -> io::Result<Self> {
+        // Made by whoever needs it first.
         let locks = root.join(LOCKS);
-        match make_private(&locks) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            other => other?,
-        }
         sweep(root);
         let path = unused_name(root)?;
         // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.

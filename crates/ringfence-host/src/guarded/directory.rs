@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, FileType};
+use std::io;
 use std::path::Path;
 
 use super::{Found, Object, Scope, repository};
@@ -23,11 +24,11 @@ pub(super) struct Entry {
 }
 
 impl Directory {
-    /// Lists a directory; nothing if it can't be listed.
-    pub(super) fn list(path: &Path, stamp: Stamp, watch: Option<i32>, scope: &Scope) -> Option<Self> {
+    /// Lists a directory.
+    pub(super) fn list(path: &Path, stamp: Stamp, watch: Option<i32>, scope: &Scope) -> io::Result<Self> {
         let mut entries = Vec::new();
-        for entry in fs::read_dir(path).ok()? {
-            let entry = entry.ok()?;
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
             // What is gone already is not there.
             if let Ok(kind) = entry.file_type() {
                 entries.push(Entry {
@@ -44,7 +45,7 @@ impl Directory {
             skipped = inside;
         }
         let enter = |entry: &&Entry| entry.kind.is_dir() && !skipped.iter().any(|name| entry.name == *name);
-        Some(Self {
+        Ok(Self {
             stamp,
             watch,
             subdirectories: entries
