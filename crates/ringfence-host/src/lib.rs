@@ -7,6 +7,7 @@
 //! * `cgroup`, on Linux, finds where control groups can be made, and makes one around a command.
 //! * `placeholder` (on Linux) occupies absent names.
 //! * [`guarded`] finds what patterns match, and repositories, again and again at little cost.
+//! * [`repository`] reads what a git repository's own files say, without running git.
 //!
 //! # What it does not do
 //! * It decides nothing: every answer is a fact for the policy to judge.
@@ -28,6 +29,7 @@ pub mod links;
 mod observe;
 #[cfg(target_os = "linux")]
 pub mod placeholder;
+pub mod repository;
 pub mod runtime;
 mod scan;
 pub mod sockets;
