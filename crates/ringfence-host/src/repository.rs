@@ -1,16 +1,20 @@
 //! What a git repository's own files say, read without running git.
 //!
 //! * [`programs`] tells what of a repository makes git run programs.
+//! * [`links`] tells whether an index holds a link to a nested repository, which makes git enter it.
 //!
-//! Whoever wrote the files may have wanted them misread. So they are read as git reads them. Every file is read up to a limit only, and nothing here waits: what is not a
+//! Whoever wrote the files may have wanted them misread. So they are read as git reads them, and an index that git may
+//! read in more than one way is an error. Every file is read up to a limit only, and nothing here waits: what is not a
 //! regular file is not opened.
 
 pub(crate) mod config;
 mod files;
+mod index;
 mod keys;
 mod programs;
 #[cfg(test)]
 #[cfg(unix)]
 mod testing;
 
+pub use index::{Doubt, Linked, links};
 pub use programs::{Programs, programs};
