@@ -2,6 +2,7 @@
 //!
 //! * [`programs`] tells what of a repository makes git run programs.
 //! * [`links`] tells whether an index holds a link to a nested repository, which makes git enter it.
+//! * [`pointed`] reads where a `.git` file leads; [`belongs`] asks the repository there whether that is true.
 //!
 //! Whoever wrote the files may have wanted them misread. So they are read as git reads them, and an index that git may
 //! read in more than one way is an error. Every file is read up to a limit only, and nothing here waits: what is not a
@@ -11,10 +12,12 @@ pub(crate) mod config;
 mod files;
 mod index;
 mod keys;
+mod pointer;
 mod programs;
 #[cfg(test)]
 #[cfg(unix)]
 mod testing;
 
 pub use index::{Doubt, Linked, links};
+pub use pointer::{Attached, Attachment, NotAttached, belongs, pointed};
 pub use programs::{Programs, programs};
