@@ -71,6 +71,11 @@ impl Answers<'_> {
                 _ => unknown(),
             },
             Clause::Patterns => self.patterns(),
+            Clause::NewRepositories => Discharge::HostArtefact {
+                what:
+                    "a new repository is set aside when the command ends; until then the host's git finds it"
+                        .to_owned(),
+            },
             Clause::ProcessIsolation => self.with_landlock([M::PidNamespace, M::IpcNamespace], ABI_SCOPES),
             Clause::Privilege => Discharge::enforced([M::Capabilities, M::NoNewPrivileges]),
             Clause::Descriptors => Discharge::enforced([M::DescriptorTable]),

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::{Access, Axis, Hold, Kind, Reach, Region, RegionTree, Source, Verdict};
+use ringfence_policy::{Access, Axes, Axis, Hold, Kind, Reach, Region, RegionTree, Source, Verdict};
 use ringfence_zygote::plan::{Operation, Rule};
 use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
@@ -357,7 +357,7 @@ impl Builder<'_> {
     ) -> Result<(), ViewError> {
         let path = region.path;
         if outside == inside {
-            return Ok(());
+            return self.stay(region, parent, outside);
         }
         let Some(seen) = self.look(path)? else {
             // What does not exist can't be shown; in a writable area it could be created, though.
@@ -400,6 +400,23 @@ impl Builder<'_> {
         self.operations.push(operation);
         self.watch(region, seen, By::Identity);
         placement.area = inside;
+        Ok(())
+    }
+
+    /// Makes a directory that is only to stay where it is a mount of its own.
+    fn stay(&mut self, region: &Region<'_>, parent: Option<usize>, outside: Area) -> Result<(), ViewError> {
+        let path = region.path;
+        let Some(rule) = region.rules.iter().find(|rule| rule.axes == Axes::default()) else {
+            return Ok(());
+        };
+        let writable = matches!(outside, Area::Bound { writable: true, .. });
+        if writable && let Some(seen) = self.look(path)? {
+            self.pin_between(parent, outside, path, &rule.hold);
+            if self.pinned.insert(path.to_owned()) {
+                self.operations.push(Operation::at(ViewOp::Pin, bytes(path)));
+            }
+            self.watch(region, seen, By::Identity);
+        }
         Ok(())
     }
 

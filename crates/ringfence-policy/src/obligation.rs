@@ -74,6 +74,8 @@ pub enum Clause {
     FileAccess,
     /// What matches the pattern of a guard when a command starts is kept from it.
     Patterns,
+    /// No repository that a command makes stays one.
+    NewRepositories,
     /// Other names of a protected file do not open it.
     HardLinks,
     /// The command sees and signals only its own process tree.
@@ -105,6 +107,7 @@ impl fmt::Display for Clause {
         f.write_str(match self {
             Self::FileAccess => "file access",
             Self::Patterns => "patterns",
+            Self::NewRepositories => "new repositories",
             Self::HardLinks => "hard links",
             Self::ProcessIsolation => "process isolation",
             Self::Privilege => "privilege",

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::{Access, Axis, Isolation, Verdict};
+use crate::config::NewRepositories;
 use crate::guarantee::Guarantees;
 use crate::guard::{Protection, ResolvedSubject};
 use crate::limit::Limits;
@@ -24,6 +25,8 @@ pub struct Policy {
     pub workspace: PathBuf,
     /// Boundaries that guards with patterns are part of; what they match is among the rules.
     pub patterns: Guarantees,
+    /// What happens to repositories that commands make.
+    pub new_repositories: NewRepositories,
     /// How much each command may use.
     pub limits: Limits,
     /// Guarantees without which the executor must not be built (PRO-67).
@@ -50,6 +53,7 @@ impl Policy {
             isolation: profile.isolation(),
             workspace: profile.workspace().path.clone(),
             patterns: patterns(profile),
+            new_repositories: profile.new_repositories(),
             limits: profile.limits(),
             required: profile.required(),
         })
@@ -63,6 +67,12 @@ impl Policy {
                 .iter()
                 .map(|guarantee| Obligation::of(guarantee, Clause::Patterns)),
         );
+        if self.new_repositories == NewRepositories::Refuse {
+            obligations.push(Obligation::of(
+                Guarantees::WRITE_BOUNDARY,
+                Clause::NewRepositories,
+            ));
+        }
         if self.isolation == Isolation::Sandboxed {
             obligations
                 .extend(PROCESS_CLAUSES.map(|clause| Obligation::of(Guarantees::PROCESS_BOUNDARY, clause)));

@@ -125,6 +125,7 @@ impl Row {
                 roots.iter().filter_map(|root| matching(pattern(root))).collect()
             }
             Place::Repository(name, _) => beneath(&format!("**/.git/{name}")),
+            Place::RepositoryPart(_) => Vec::new(),
             Place::Home(name) => named(&mut homes.iter().map(PathBuf::as_path), name),
             Place::HomeIfThere(name) => {
                 let there = homes.iter().map(|home| Pattern::exactly(home.join(name)));
@@ -153,6 +154,8 @@ pub enum Place {
     /// This name in the directory of every repository in the workspace and the additional roots, when a command
     /// starts.
     Repository(&'static str, StandIn),
+    /// This directory of every such repository stays where it is; what is in it may change.
+    RepositoryPart(&'static str),
 }
 
 /// What may occupy an absent name on the host, where nothing else keeps a command from creating it.

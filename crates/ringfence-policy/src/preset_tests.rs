@@ -38,7 +38,7 @@ fn every_row_can_be_applied() {
         let clean = |path: &str| crate::path::is_clean(&Path::new("/x").join(path));
         match row.place {
             Place::Root(name) | Place::Home(name) | Place::Repository(name, _) => assert!(clean(name)),
-            Place::HomeIfThere(name) => assert!(clean(name)),
+            Place::HomeIfThere(name) | Place::RepositoryPart(name) => assert!(clean(name)),
             Place::Host(path) => assert!(crate::path::is_clean(Path::new(path))),
             Place::Beneath(glob, _) => assert!(glob.starts_with("**/")),
         }

@@ -145,6 +145,7 @@ fn pro_76_clauses_are_a_closed_set_of_distinct_words() {
         Clause::Environment,
         Clause::Network,
         Clause::Patterns,
+        Clause::NewRepositories,
     ];
     let mut words: Vec<_> = clauses
         .map(|clause| serde_json::to_string(&clause).unwrap())

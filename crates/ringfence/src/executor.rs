@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_backend::CompiledPolicy;
-use ringfence_policy::{EnvironmentNotes, Guarantees, Level, Profile, RegionTree, Report};
+use ringfence_policy::{
+    EnvironmentNotes, Guarantees, Level, NewRepositories, Preset, Profile, RegionTree, Report,
+};
 
 use crate::command::Command;
 use crate::environment::Variables;
@@ -14,6 +16,7 @@ use crate::guarded::GuardedPlaces;
 use crate::kept::Kept;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
+use crate::repositories::Inventory;
 use crate::set::Shared;
 use crate::stdio::Stdio;
 use crate::supervisor::Supervisor;
@@ -183,6 +186,14 @@ impl Executor {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
+    }
+
+    /// The repositories there are, where it matters which ones a command makes.
+    pub(crate) fn inventory(&self) -> Option<Inventory> {
+        let profile = self.profile();
+        let reported = profile.presets().any(|preset| preset == Preset::Git);
+        let refused = profile.new_repositories() == NewRepositories::Refuse;
+        (reported || refused).then(|| Inventory::take(&self.inner.guarded, profile.new_repositories()))
     }
 
     pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {

@@ -6,13 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ringfence_backend::Guarded;
 use ringfence_host::Host;
 use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search};
+use ringfence_host::repository::Attached;
 use ringfence_policy::{
-    Axes, Axis, Hold, Kind, Origin, Place, Preset, Profile, Protection, Reach, Resolve, Resolved,
-    ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
+    Axes, Axis, Hold, Kind, NewRepositories, Origin, Place, Preset, Profile, Protection, Reach, Resolve,
+    Resolved, ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
 };
+
+use crate::worktree;
 
 /// The name of a repository in a working tree.
 const REPOSITORY: &str = ".git";
+/// What no directory is a repository without.
+const REFERENCES: &str = "refs";
 
 /// Looks, and remembers.
 #[derive(Debug)]
@@ -20,6 +25,10 @@ pub(crate) struct GuardedPlaces {
     profile: Profile,
     /// The guards the patterns of the search belong to, in its order.
     guards: Vec<(ResolvedGuard, Source)>,
+    /// Whether the preset for repositories applies.
+    git: bool,
+    /// The repository of the workspace, if that lies elsewhere.
+    attached: Option<Attached>,
     state: Mutex<State>,
 }
 
@@ -31,7 +40,7 @@ struct State {
 
 impl GuardedPlaces {
     /// Searches the workspace and the roots of the profile; `closed` are directories that are not entered.
-    pub(crate) fn new(profile: &Profile, closed: Vec<PathBuf>) -> Self {
+    pub(crate) fn new(profile: &Profile, attached: Option<Attached>, closed: Vec<PathBuf>) -> Self {
         let mut written = 0;
         let sourced = profile.all_guards().iter().map(|guard| {
             let source = match guard.origin {
@@ -53,11 +62,14 @@ impl GuardedPlaces {
                 .filter_map(|(guard, _)| pattern(guard))
                 .cloned()
                 .collect(),
-            repositories: profile.presets().any(|preset| preset == Preset::Git),
+            repositories: profile.presets().any(|preset| preset == Preset::Git)
+                || profile.new_repositories() == NewRepositories::Refuse,
         });
         let places = Self {
             profile: profile.clone(),
             guards,
+            git: profile.presets().any(|preset| preset == Preset::Git),
+            attached,
             state: Mutex::new(State {
                 search,
                 rules: Arc::from([]),
@@ -105,10 +117,15 @@ impl GuardedPlaces {
                     object,
                     pattern,
                 } => self.matched(path, *object, *pattern).into_iter().collect(),
-                Found::Repository(repository) => self.repository(repository),
+                Found::Repository(repository) if self.git => self.repository(repository),
+                Found::Repository(_) => Vec::new(),
             })
             .collect();
         rules.extend(self.absent_repositories(search));
+        if let Some(attached) = &self.attached {
+            rules.extend(self.repository(&worktree::closed(attached)));
+            rules.extend(worktree::others(attached));
+        }
         rules
     }
 
@@ -160,42 +177,50 @@ impl GuardedPlaces {
                 .into_iter()
                 .collect();
         }
+        let hold = Hold::From(path.clone());
         let rows = Preset::Git.rows().iter();
-        let named = rows.filter_map(|row| match row.place {
-            Place::Repository(name, stand_in) => Some((path.join(name), row.reason, stand_in)),
-            _ => None,
-        });
-        named
-            .filter_map(|(name, reason, stand_in)| {
+        rows.filter_map(|row| match row.place {
+            Place::Repository(name, stand_in) => {
                 // The directory of a linked working tree shares settings and hooks with the main one.
-                let stand_in = if *kind == RepositoryKind::Directory {
-                    stand_in
-                } else {
-                    StandIn::Nothing
-                };
-                self.closed(&name, reason, Hold::From(path.clone()), stand_in)
-            })
-            .collect()
+                let whole = *kind == RepositoryKind::Directory;
+                let stand_in = if whole { stand_in } else { StandIn::Nothing };
+                self.closed(&path.join(name), row.reason, hold.clone(), stand_in)
+            }
+            Place::RepositoryPart(name) => {
+                let part = self.closed(&path.join(name), row.reason, hold.clone(), StandIn::Nothing)?;
+                // It says nothing but that it stays.
+                (part.kind == Kind::Directory).then(|| Rule {
+                    axes: Axes::default(),
+                    ..part
+                })
+            }
+            _ => None,
+        })
+        .collect()
     }
 
-    /// The name of a repository where a place has none: a command could make one that the host's git enters.
+    /// The names that would make a place a repository where it is none: a command could make one that the host's git
+    /// obeys.
     fn absent_repositories<'a>(&'a self, search: &'a Search) -> impl Iterator<Item = Rule> + 'a {
-        let git = self.profile.presets().any(|preset| preset == Preset::Git);
-        let places = git.then(|| roots(&self.profile)).unwrap_or_default().into_iter();
-        places.filter_map(|place| {
-            let name = place.join(REPOSITORY);
-            let there = search.found().iter().any(|found| match found {
-                Found::Repository(repository) => repository.path == name || repository.path == place,
+        let places = self
+            .git
+            .then(|| roots(&self.profile))
+            .unwrap_or_default()
+            .into_iter();
+        let is_repository = |path: &Path| {
+            search.found().iter().any(|found| match found {
+                Found::Repository(repository) => repository.path == path,
                 Found::Match { .. } => false,
-            });
-            let unused = match std::fs::read_dir(&name) {
-                Ok(mut entries) => entries.next().is_none(),
-                Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-            };
+            })
+        };
+        let bare = move |place: &PathBuf| is_repository(place);
+        let names = places
+            .filter(move |place| !bare(place))
+            .flat_map(|place| [REPOSITORY, REFERENCES].map(|name| place.join(name)));
+        names.filter_map(|name| {
             let reason = "git would obey a repository of the command's making";
-            (!there && unused)
-                .then(|| self.closed(&name, reason, Hold::Name, StandIn::Link))
-                .flatten()
+            let rule = self.closed(&name, reason, Hold::Name, StandIn::Link)?;
+            (rule.kind == Kind::Absent).then_some(rule)
         })
     }
 

@@ -49,11 +49,13 @@ mod pipe;
 mod platform;
 mod prepared;
 mod process;
+mod repositories;
 mod running;
 mod scratch;
 mod set;
 mod stdio;
 mod supervisor;
+mod worktree;
 
 pub use builder::ExecutorSetBuilder;
 pub use capture::Captured;
@@ -63,6 +65,7 @@ pub use executor::Executor;
 pub use outcome::{Achieved, Ending, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
+pub use repositories::NewRepository;
 pub use set::{CloseReport, ExecutorSet};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 

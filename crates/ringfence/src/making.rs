@@ -11,8 +11,8 @@ use ringfence_backend::{CompileRequest, Guarded, LaunchError, Unavailable};
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, BundleName, Cache, GitFiles, RuntimeAccess};
 use ringfence_policy::{
-    Access, Environment, Home, NameCase, Policy, Reach, RegionTree, Resolve, Rule, Source, Verdict,
-    private_directories,
+    Access, Device, Environment, Home, NameCase, Policy, Presence, Reach, RegionTree, Resolve, Rule, Source,
+    Verdict, private_directories,
 };
 
 use crate::error::ExecutorError;
@@ -22,6 +22,7 @@ use crate::kept::{self, Kept};
 use crate::platform::Probe;
 use crate::scratch::{JOURNAL, make_private};
 use crate::set::Shared;
+use crate::worktree;
 
 impl Shared {
     pub(crate) fn build_executor(self: &Arc<Self>, key: &str) -> Result<Executor, ExecutorError> {
@@ -67,13 +68,22 @@ impl Shared {
         kept: Vec<Kept>,
     ) -> Result<Executor, ExecutorError> {
         let isolated = self.profile.home() == Home::Isolated;
-        let policy = Policy::compile(&self.profile, self.rules(directories, isolated)?).map_err(|error| {
-            Unavailable::Path {
-                path: self.owned_path.clone(),
-                why: error.to_string(),
-            }
+        let attached = worktree::attached(&self.profile);
+        let mut rules = self.rules(directories, isolated)?;
+        rules.extend(
+            attached
+                .as_ref()
+                .and_then(|attached| worktree::opened(&self.profile, attached)),
+        );
+        let policy = Policy::compile(&self.profile, rules).map_err(|error| Unavailable::Path {
+            path: self.owned_path.clone(),
+            why: error.to_string(),
         })?;
-        let guarded = Arc::new(GuardedPlaces::new(&self.profile, vec![self.owned_path.clone()]));
+        let guarded = Arc::new(GuardedPlaces::new(
+            &self.profile,
+            attached,
+            vec![self.owned_path.clone()],
+        ));
         let request = CompileRequest {
             policy,
             guarded: Arc::clone(&guarded) as Arc<dyn Guarded>,
@@ -111,6 +121,9 @@ impl Shared {
         }
         for (_, directory) in &directories.caches {
             rules.push(own_directory(directory, Source::Cache)?);
+        }
+        for device in self.profile.devices() {
+            rules.extend(device_rule(device)?);
         }
         for bundle in &self.bundles {
             rules.extend(bundle.entries.iter().map(|entry| runtime_rule(bundle, entry)));
@@ -292,6 +305,42 @@ fn own_directory(path: &Path, source: Source) -> Result<Rule, ExecutorError> {
         });
     }
     Ok(Rule::new(resolved, Reach::Tree, Verdict::READ_WRITE, source))
+}
+
+/// The rule for a device of the profile; nothing for one that is not there and need not be.
+fn device_rule(device: &Device) -> Result<Option<Rule>, ExecutorError> {
+    let refused = |why: &str| Unavailable::Path {
+        path: device.path.clone(),
+        why: why.to_owned(),
+    };
+    let missing = device.path.symlink_metadata().is_err();
+    match (missing, device.presence) {
+        (true, Presence::Optional) => return Ok(None),
+        (true, Presence::Required) => return Err(refused("there is no such device").into()),
+        (false, _) => {}
+    }
+    let at = Host
+        .resolve(&device.path)
+        .map_err(|error| refused(&error.to_string()))?;
+    if !is_device(&at.path) {
+        return Err(refused("it is not a device").into());
+    }
+    let axes = Verdict::READ_WRITE.with_execute(Access::Deny);
+    Ok(Some(Rule::new(at, Reach::Exact, axes, Source::Device)))
+}
+
+fn is_device(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = path.symlink_metadata().map(|metadata| metadata.file_type());
+        kind.is_ok_and(|kind| kind.is_char_device() || kind.is_block_device())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
 }
 
 fn runtime_rule(bundle: &Bundle, entry: &runtime::RuntimeEntry) -> Rule {

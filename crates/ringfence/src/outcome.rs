@@ -8,6 +8,7 @@ use ringfence_policy::{Guarantees, Level, Limit, Report};
 use thiserror::Error;
 
 use crate::capture::Captured;
+use crate::repositories::NewRepository;
 
 /// Everything about a command that was executed and has ended, with nothing of its process tree left.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub containment: LifetimeContainment,
     /// What its process tree used, where a limit made somebody count it.
     pub usage: Usage,
+    /// Repositories it made in the workspace and the roots, where the preset `git` applies.
+    pub new_repositories: Vec<NewRepository>,
     /// Wall time from start to end.
     pub elapsed: Duration,
 }

@@ -197,6 +197,7 @@ impl PreparedProcess {
                 .transpose()
                 .map_err(|error| RunError::io("reading streams", &error))?;
         }
+        let inventory = capsule.executor.inventory();
         let containment = capsule.executor.compiled().launch(Launch {
             arguments: capsule.arguments,
             environment: capsule.environment,
@@ -205,7 +206,7 @@ impl PreparedProcess {
             streams: streams.theirs,
             notifier,
         })?;
-        let running = Running::new(containment, captured, capsule.output);
+        let running = Running::new(containment, captured, capsule.output, inventory);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
         capsule.lease.attach(&running);
         running.hold(capsule.lease);

@@ -12,6 +12,7 @@ use crate::error::RunError;
 use crate::lifecycle::{Closable, Lease};
 use crate::outcome::{Achieved, Ending, Outcome};
 use crate::pipe::CapturePipe;
+use crate::repositories::Inventory;
 
 /// What a started command came to.
 pub(crate) type Result = std::result::Result<Outcome, RunError>;
@@ -44,6 +45,7 @@ struct State {
     output_bytes: u64,
     /// A signal for a file that is too large means that ours was the limit.
     file_size_limited: bool,
+    inventory: Option<Arc<Inventory>>,
     lease: Option<Lease>,
 }
 
@@ -77,6 +79,7 @@ impl Running {
         containment: Box<dyn Containment>,
         captured: [Option<CapturePipe>; 2],
         limits: OutputLimits,
+        inventory: Option<Inventory>,
     ) -> Arc<Self> {
         let stream = |pipe| CapturedStream {
             pipe,
@@ -94,6 +97,7 @@ impl Running {
                 streams: captured.map(|pipe| pipe.map(stream)),
                 output_bytes: 0,
                 file_size_limited: limits.file_size_limited,
+                inventory: inventory.map(Arc::new),
                 lease: None,
             }),
         })
@@ -155,7 +159,7 @@ impl Running {
     }
 
     /// Takes everything that is there: output, then events.
-    pub(crate) fn progress(&self) -> Next {
+    pub(crate) fn progress(self: &Arc<Self>) -> Next {
         let read = self.lock().read_output(MOST_BYTES_AT_ONCE);
         if read.over_limit {
             self.end(Ending::LimitExceeded(Limit::Output));
@@ -166,7 +170,8 @@ impl Running {
                 Event::SetupFailed(failed) => return self.finish(Err(RunError::Setup(failed))),
                 Event::Ended(status) => {
                     let outcome = self.outcome(status);
-                    return self.finish(Ok(outcome));
+                    self.settle(outcome);
+                    return Next::Forget;
                 }
             }
         }
@@ -203,7 +208,29 @@ impl Running {
             achieved: Achieved::of(self.containment.report()),
             containment: self.class(),
             usage: self.containment.usage(),
+            new_repositories: Vec::new(),
             elapsed,
+        }
+    }
+
+    /// Looks for what the command left, on a thread of its own if that may take long.
+    fn settle(self: &Arc<Self>, outcome: Outcome) {
+        let Some(inventory) = self.lock().inventory.take() else {
+            self.finish(Ok(outcome));
+            return;
+        };
+        let settle = |running: &Self, inventory: &Inventory, mut outcome: Outcome| {
+            outcome.new_repositories = inventory.compare();
+            running.finish(Ok(outcome));
+        };
+        if !inventory.is_large() {
+            return settle(self, &inventory, outcome);
+        }
+        let (running, theirs, same) = (Arc::clone(self), Arc::clone(&inventory), outcome.clone());
+        let thread = std::thread::Builder::new().name("ringfence-settle".to_owned());
+        if thread.spawn(move || settle(&running, &theirs, same)).is_err() {
+            // Without a thread it is done in place.
+            settle(self, &inventory, outcome);
         }
     }
 

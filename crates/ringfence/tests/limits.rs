@@ -11,7 +11,6 @@
 
 mod common;
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use common::Fixture;
@@ -69,11 +68,7 @@ fn limited(fixture: &Fixture, test: &str, limits: Limits) -> Option<Owned> {
                 }),
                 "{entries:?}"
             );
-            // Not `eprintln`: the test harness would keep that to itself.
-            let _ = writeln!(
-                std::io::stderr(),
-                "SKIP {test}: this user can't make a control group"
-            );
+            common::skip(test, "this user can't make a control group");
             None
         }
         Err(other) => panic!("{other}"),

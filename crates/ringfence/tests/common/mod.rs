@@ -59,6 +59,13 @@ impl Fixture {
     }
 }
 
+/// Says on standard error that a test could not show anything here.
+pub(crate) fn skip(test: &str, reason: &str) {
+    use std::io::Write;
+    // Not `eprintln`: the test harness would keep that to itself.
+    let _ = writeln!(std::io::stderr(), "SKIP {test}: {reason}");
+}
+
 /// Runs shell text and returns what it wrote to both streams; it must succeed.
 pub(crate) fn shell(executor: &Executor, directory: &Path, text: &str) -> String {
     let outcome = executor.run_command(directory, text).unwrap();

@@ -1,0 +1,509 @@
+//! Guards: what is closed inside of a writable workspace, each attack first without them.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests end by panicking"
+)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use common::Fixture;
+use ringfence::blocking::{Executor, ExecutorSet};
+use ringfence::{
+    Axis, Device, Discharge, ExecutorError, Guard, NewRepositories, Pattern, Presence, Preset, ProfileConfig,
+    Protection, Root, Source, Unavailable, Verdict,
+};
+
+/// An executor with the set that keeps it.
+struct Owned {
+    executor: Executor,
+    set: ExecutorSet,
+}
+
+impl std::ops::Deref for Owned {
+    type Target = Executor;
+
+    fn deref(&self) -> &Executor {
+        &self.executor
+    }
+}
+
+fn executor(fixture: &Fixture, config: &ProfileConfig) -> Owned {
+    let set = fixture.set_with(config);
+    let executor = set.executor("a").unwrap();
+    Owned { executor, set }
+}
+
+/// A profile without presets, and with these guards.
+fn guarded(fixture: &Fixture, guards: Vec<Guard>) -> ProfileConfig {
+    ProfileConfig {
+        guards,
+        presets: BTreeSet::new(),
+        ..fixture.config()
+    }
+}
+
+/// Whether the shell text succeeds in the workspace.
+fn works(executor: &Executor, text: &str) -> bool {
+    let workspace = executor.profile().workspace().path.clone();
+    executor.run_command(workspace, text).unwrap().success()
+}
+
+/// Each line works in a workspace without guards and fails with them; then the workspace is as it was.
+fn attacks(prepare: &dyn Fn(&Fixture), config: &dyn Fn(&Fixture) -> ProfileConfig, lines: &[&str]) {
+    for line in lines {
+        let free = Fixture::new();
+        prepare(&free);
+        let open = executor(&free, &guarded(&free, Vec::new()));
+        assert!(works(&open, line), "without guards `{line}` fails too");
+        let fixture = Fixture::new();
+        prepare(&fixture);
+        let before = listing(fixture.workspace.path());
+        let fenced = executor(&fixture, &config(&fixture));
+        assert!(!works(&fenced, line), "`{line}` works");
+        assert!(works(&fenced, "touch rest && rm rest"), "the rest is open");
+        assert!(fenced.set.close().is_clean());
+        let after = listing(fixture.workspace.path());
+        let lost: Vec<_> = before.iter().filter(|entry| !after.contains(entry)).collect();
+        assert!(lost.is_empty(), "after `{line}`: {lost:?}");
+        let guards = config(&fixture)
+            .guards
+            .into_iter()
+            .map(|guard| guard.subject.base().to_owned());
+        for name in guards {
+            let name = name
+                .strip_prefix(fixture.workspace.path())
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
+            let new = after
+                .iter()
+                .find(|entry| entry.starts_with(&name) && !before.contains(entry));
+            assert_eq!(new, None, "after `{line}`");
+        }
+    }
+}
+
+/// Every path with its type and content.
+fn listing(top: &Path) -> Vec<String> {
+    let output = Command::new("sh")
+        .args(["-c", "find . -printf '%P %y %l ' \\( -type f -exec sh -c 'cksum < \"$1\"' _ {} \\; -o -printf '\\n' \\) | sort"])
+        .current_dir(top)
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+fn git(directory: &Path, arguments: &str) -> String {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=n",
+            "-c",
+            "user.email=e@x",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments.split_whitespace())
+        .current_dir(directory)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "git {arguments}: {text}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn s_01_an_absent_name_can_not_be_taken_and_nothing_stays() {
+    let config = |fixture: &Fixture| {
+        let names = [".gitconfig", ".git", "deep/er/name"];
+        guarded(
+            fixture,
+            names.map(|name| Guard::protect(fixture.path(name))).into(),
+        )
+    };
+    attacks(
+        &|_| {},
+        &config,
+        &[
+            "echo x > .gitconfig",
+            "mkdir .git",
+            "mkdir -p deep/er && echo x > deep/er/name",
+            "mkdir d && mv d .git",
+            "ln -s /etc .git && test -d .git",
+            "echo x > f && ln f .gitconfig",
+        ],
+    );
+    let fixture = Fixture::new();
+    let fenced = executor(&fixture, &config(&fixture));
+    // While the executor lives there is something, but to whoever opens it there is nothing.
+    let report = fenced.report();
+    let artefacts = report
+        .entries()
+        .iter()
+        .filter(|entry| matches!(entry.discharge, Discharge::HostArtefact { .. }));
+    assert!(artefacts.count() >= 3);
+    assert!(fixture.path(".git").is_symlink() && !fixture.path(".git").exists());
+    assert!(works(&fenced, "test ! -e .git && test ! -e .gitconfig"));
+    // The host uses the name meanwhile: it stays, and is protected as what it is.
+    fs::remove_file(fixture.path(".gitconfig")).unwrap();
+    fs::write(fixture.path(".gitconfig"), "mine").unwrap();
+    assert!(!works(&fenced, "echo x >> .gitconfig") && works(&fenced, "grep mine .gitconfig"));
+    assert!(fenced.set.close().is_clean());
+    let left: Vec<_> = fs::read_dir(fixture.workspace.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, [".gitconfig"]);
+}
+
+#[test]
+fn s_02_a_protected_link_to_a_directory_stays_and_so_does_what_it_leads_to() {
+    attacks(
+        &|fixture| {
+            fs::create_dir(fixture.path("real")).unwrap();
+            fs::write(fixture.path("real/f"), "x").unwrap();
+            symlink("real", fixture.path(".agents")).unwrap();
+        },
+        &|fixture| guarded(fixture, vec![Guard::protect(fixture.path(".agents"))]),
+        &[
+            "echo y > real/f",
+            "echo y > .agents/f",
+            "rm .agents",
+            "ln -sfn /etc .agents",
+            "mv .agents x",
+            "mv real x",
+            "touch real/new",
+        ],
+    );
+}
+
+#[test]
+fn s_03_a_protected_link_out_of_the_tree_can_not_be_replaced() {
+    attacks(
+        &|fixture| symlink("/etc/hostname", fixture.path(".bashrc")).unwrap(),
+        &|fixture| guarded(fixture, vec![Guard::protect(fixture.path(".bashrc"))]),
+        &[
+            "rm .bashrc",
+            "echo x > new && mv new .bashrc",
+            "ln -sf /etc/passwd .bashrc",
+            "mv .bashrc old",
+        ],
+    );
+}
+
+#[test]
+fn s_07_no_way_leads_to_a_protected_name() {
+    attacks(
+        &|fixture| {
+            fs::create_dir_all(fixture.path(".git/hooks")).unwrap();
+            fs::write(fixture.path(".git/hooks/pre-commit"), "old").unwrap();
+            fs::write(fixture.path("x"), "new").unwrap();
+        },
+        &|fixture| {
+            let guards =
+                [".git/hooks", ".claude/settings.json"].map(|name| Guard::protect(fixture.path(name)));
+            guarded(fixture, guards.into())
+        },
+        &[
+            "mv x .git/hooks/pre-commit",
+            "ln -f x .git/hooks/pre-commit",
+            "ln -sf ../../x .git/hooks/pre-commit",
+            "truncate -s 0 .git/hooks/pre-commit",
+            "mv --exchange x .git/hooks/pre-commit 2>/dev/null || mv x .git/hooks/y",
+            "mv .git other",
+            "mv .git/hooks other",
+            "mkdir -p .claude && echo {} > .claude/settings.json",
+        ],
+    );
+}
+
+#[test]
+fn s_12_patterns_cover_thousands_of_files() {
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("data")).unwrap();
+    for number in 0..2_000 {
+        fs::write(fixture.path(&format!("data/{number}.parquet")), "").unwrap();
+    }
+    fs::write(fixture.path("data/keep.txt"), "fine").unwrap();
+    let pattern = Pattern::new(fixture.workspace.path(), "**/*.parquet").unwrap();
+    let fenced = executor(
+        &fixture,
+        &guarded(&fixture, vec![Guard::matching(pattern, Protection::Secret)]),
+    );
+    assert!(works(&fenced, "echo hello; cat data/keep.txt"));
+    assert!(!works(&fenced, "cat data/7.parquet") && !works(&fenced, "cat data/1999.parquet"));
+    // One that the host makes later is covered from the next command on.
+    fs::write(fixture.path("data/new.parquet"), "secret").unwrap();
+    assert!(!works(&fenced, "cat data/new.parquet"));
+}
+
+#[test]
+fn secrets_are_closed_to_every_use_and_a_command_may_make_its_own() {
+    let prepare = |fixture: &Fixture| {
+        fs::write(fixture.path(".env"), "KEY=1").unwrap();
+        fs::create_dir_all(fixture.path("a[b]/c")).unwrap();
+        fs::write(fixture.path("a[b]/c/.env.local"), "KEY=2").unwrap();
+    };
+    attacks(
+        &prepare,
+        &Fixture::config,
+        &[
+            "cat .env",
+            "cp .env x",
+            "cat a[[]b]/c/.env.local",
+            "echo x > .env",
+            "rm .env",
+            "mv .env x",
+        ],
+    );
+    let fixture = Fixture::new();
+    fs::write(fixture.path(".env.example"), "KEY=").unwrap();
+    let fenced = executor(&fixture, &fixture.config());
+    assert!(works(
+        &fenced,
+        "cat .env.example && mkdir app && echo OWN=1 > app/.env && cat app/.env"
+    ));
+}
+
+#[test]
+fn a_literal_at_or_below_what_a_pattern_matches_outranks_it() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("x/.env/open")).unwrap();
+    fs::write(fixture.path("x/.env/open/f"), "1").unwrap();
+    fs::write(fixture.path("x/.env/g"), "2").unwrap();
+    let config = ProfileConfig {
+        roots: vec![Root::directory(fixture.path("x/.env/open"), Verdict::READ_WRITE)],
+        ..fixture.config()
+    };
+    let fenced = executor(&fixture, &config);
+    assert!(works(&fenced, "cat x/.env/open/f && echo y > x/.env/open/f"));
+    assert!(!works(&fenced, "cat x/.env/g"));
+    let decision = fenced.tree();
+    let decision = decision.decide(&fixture.path("x/.env/g").canonicalize().unwrap(), Axis::Read);
+    assert!(matches!(
+        decision.rule.unwrap().source,
+        Source::Preset {
+            preset: Preset::Credentials,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn s_16_nothing_planted_in_a_repository_runs_on_the_host() {
+    let canary = "touch ../canary";
+    let lines = [
+        format!("git config core.fsmonitor '{canary}'"),
+        format!("printf '[core]\\nfsmonitor=\"{canary}\"\\n' >> .git/config"),
+        format!(
+            "cp .git/config .git/config.lock && printf '[core]\\nfsmonitor=\"{canary}\"\\n' >> .git/config.lock && mv .git/config.lock .git/config"
+        ),
+        format!(
+            "git config extensions.worktreeConfig true && git config --worktree core.fsmonitor '{canary}'"
+        ),
+        format!(
+            "mkdir -p .git/hooks && printf '#!/bin/sh\\n{canary}\\n' > .git/hooks/post-index-change && chmod +x .git/hooks/post-index-change"
+        ),
+        format!(
+            "mkdir -p evil/objects evil/refs && cp .git/HEAD evil && printf '[core]\\nrepositoryformatversion=0\\nfsmonitor=\"{canary}\"\\n' > evil/config && echo ../evil > .git/commondir"
+        ),
+        "mv .git old && git init -q . ".to_owned() + &format!("&& git config core.fsmonitor '{canary}'"),
+        format!("printf '[core]\\nfsmonitor=\"{canary}\"\\n' >> .git/modules/sub/config"),
+    ];
+    for line in &lines {
+        let plant = |config: &dyn Fn(&Fixture) -> ProfileConfig| {
+            let fixture = Fixture::new();
+            let workspace = fixture.path("w");
+            fs::create_dir(&workspace).unwrap();
+            git(&workspace, "init -q .");
+            fs::write(workspace.join("f"), "1").unwrap();
+            git(&workspace, "add f");
+            git(&workspace, "commit -q -m one");
+            // As a submodule's repository looks.
+            git(&workspace, "clone -q --bare . .git/modules/sub");
+            let worktree = workspace.join("sub");
+            fs::create_dir(&worktree).unwrap();
+            fs::write(worktree.join(".git"), "gitdir: ../.git/modules/sub\n").unwrap();
+            git(&workspace.join(".git/modules/sub"), "config core.bare false");
+            git(
+                &workspace.join(".git/modules/sub"),
+                "config core.worktree ../../../sub",
+            );
+            let mut config = config(&fixture);
+            config.workspace.clone_from(&workspace);
+            let fenced = executor(&fixture, &config);
+            let worked = works(&fenced, line);
+            // Ordinary work goes on.
+            assert!(
+                works(
+                    &fenced,
+                    "echo 2 > f && git add f && git commit -q -m two && git branch b"
+                ) || worked
+            );
+            assert!(fenced.set.close().is_clean());
+            for place in [&workspace, &worktree] {
+                let _ = Command::new("git")
+                    .arg("status")
+                    .current_dir(place)
+                    .output()
+                    .unwrap();
+            }
+            (
+                worked,
+                fixture.path("canary").exists() || workspace.join("canary").exists(),
+            )
+        };
+        let open = |fixture: &Fixture| guarded(fixture, Vec::new());
+        let (worked, fired) = plant(&open);
+        assert!(worked && fired, "without guards `{line}`: {worked}, {fired}");
+        let (_, fired) = plant(&Fixture::config);
+        assert!(!fired, "`{line}` fired");
+    }
+}
+
+#[test]
+fn s_16_new_repositories_are_reported_or_refused() {
+    for wanted in [NewRepositories::Report, NewRepositories::Refuse] {
+        let fixture = Fixture::new();
+        git(fixture.workspace.path(), "init -q .");
+        let config = ProfileConfig {
+            new_repositories: wanted,
+            ..fixture.config()
+        };
+        let fenced = executor(&fixture, &config);
+        let plant = "git init -q sub && cd sub && git -c user.name=n -c user.email=e commit -q --allow-empty -m x && \
+                     git config core.fsmonitor 'touch ../canary' && cd .. && git add sub 2>/dev/null; \
+                     mkdir -p bare/objects bare/refs && echo ref: refs/heads/x > bare/HEAD";
+        let outcome = fenced.run_command(fixture.workspace.path(), plant).unwrap();
+        assert!(outcome.success(), "{outcome:?}");
+        let found = &outcome.new_repositories;
+        assert_eq!(found.len(), 2, "{found:?}");
+        let (bare, sub) = (&found[0], &found[1]);
+        assert!(bare.path.ends_with("bare") && sub.path.ends_with("sub"));
+        assert_eq!(sub.programs, ["core.fsmonitor"]);
+        assert!(sub.linked && !bare.linked);
+        git(fixture.workspace.path(), "status");
+        let fired = fixture.path("canary").exists();
+        let refused = wanted == NewRepositories::Refuse;
+        assert_eq!((fired, sub.refused, bare.refused), (!refused, refused, refused));
+        assert!(
+            fenced
+                .run_command(fixture.workspace.path(), "true")
+                .unwrap()
+                .new_repositories
+                .is_empty()
+        );
+    }
+}
+
+#[test]
+fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
+    let fixture = Fixture::new();
+    let (main, workspace) = (fixture.path("m"), fixture.path("wt"));
+    fs::create_dir(&main).unwrap();
+    git(&main, "init -q .");
+    fs::write(main.join("f"), "1\n").unwrap();
+    git(&main, "add f");
+    git(&main, "commit -q -m one");
+    git(&main, "worktree add -q ../wt -b topic");
+    git(&main, "worktree add -q ../other -b other");
+    let mut config = fixture.config();
+    config.workspace.clone_from(&workspace);
+    let fenced = executor(&fixture, &config);
+    let work = "echo 2 >> f && git add . && git commit -q -m two && echo 3 >> f && git commit -q -am three && \
+                git stash list && git rebase -q HEAD~1 && git log --oneline | wc -l && git tag t && git tag -d t && \
+                git branch gone && git branch -d gone 2>/dev/null; git status --porcelain";
+    let outcome = fenced.run_command(&workspace, work).unwrap();
+    assert!(outcome.success(), "{}", outcome.stdout.to_text());
+    assert_eq!(git(&workspace, "log --oneline").lines().count(), 3);
+    for line in [
+        "echo x >> ../m/.git/config",
+        "echo x > ../m/.git/hooks/pre-commit",
+        "echo x > ../m/.git/HEAD",
+        "rm -rf ../m/.git/worktrees/other/HEAD ../m/.git/worktrees/other && test ! -e ../m/.git/worktrees/other/HEAD",
+        "echo x > ../m/.git/worktrees/wt/gitdir",
+        "echo x > ../other/f",
+        "cat ../m/f",
+        "echo x > ../m/.git/commondir",
+    ] {
+        assert!(!works(&fenced, line), "`{line}` works");
+    }
+    drop(fenced);
+    // A file that anybody can write proves nothing.
+    let planted = fixture.path("planted");
+    fs::create_dir(&planted).unwrap();
+    fs::copy(workspace.join(".git"), planted.join(".git")).unwrap();
+    config.workspace.clone_from(&planted);
+    let fenced = executor(&fixture, &config);
+    assert!(!works(&fenced, "git log") && !works(&fenced, "ls ../m/.git"));
+}
+
+#[test]
+fn unguarded_paths_and_dropped_presets_are_open() {
+    let fixture = Fixture::new();
+    git(fixture.workspace.path(), "init -q .");
+    fs::write(fixture.path(".env"), "x").unwrap();
+    let config = ProfileConfig {
+        unguarded: vec![fixture.path(".git/config")],
+        presets: [Preset::Git].into(),
+        ..fixture.config()
+    };
+    let fenced = executor(&fixture, &config);
+    assert!(works(
+        &fenced,
+        "git config user.name x && cat .env && mkdir .vscode"
+    ));
+    assert!(!works(&fenced, "echo x > .git/hooks/pre-commit"));
+}
+
+#[test]
+fn s_11_devices_are_opened_by_name() {
+    let fixture = Fixture::new();
+    let device = Path::new("/dev/fuse");
+    if fs::File::options().read(true).write(true).open(device).is_err() {
+        common::skip("devices", "/dev/fuse can't be opened here");
+        return;
+    }
+    let open = |path: &str, presence| Device {
+        path: path.into(),
+        presence,
+    };
+    let closed = executor(&fixture, &fixture.config());
+    assert!(!works(&closed, "exec 3<>/dev/fuse"));
+    let config = |devices| ProfileConfig {
+        devices,
+        ..fixture.config()
+    };
+    let some = vec![
+        open("/dev/fuse", Presence::Required),
+        open("/dev/no-such-device", Presence::Optional),
+    ];
+    let fenced = executor(&fixture, &config(some));
+    assert!(works(&fenced, "exec 3<>/dev/fuse"));
+    assert!(works(
+        &fenced,
+        "test ! -e /dev/kvm && test ! -e /dev/mem && test ! -e /dev/no-such-device"
+    ));
+    let required = config(vec![open("/dev/no-such-device", Presence::Required)]);
+    match fixture.set_with(&required).executor("a") {
+        Err(ExecutorError::Unavailable(Unavailable::Path { path, .. })) => {
+            assert_eq!(path, Path::new("/dev/no-such-device"));
+        }
+        other => panic!("{other:?}"),
+    }
+}
