@@ -3,6 +3,7 @@
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use ringfence_policy::Kind;
 
@@ -15,6 +16,8 @@ pub(crate) struct Seen {
     /// In bytes.
     pub(crate) size: u64,
     pub(crate) is_regular: bool,
+    /// When it was made, where the file system records it: numbers of inodes are used again.
+    made: Option<SystemTime>,
     /// Names of a file; 0 for a directory.
     names: u64,
     /// When content or metadata last changed, in seconds and nanoseconds.
@@ -38,6 +41,7 @@ impl Seen {
             inode: metadata.ino(),
             size: metadata.size(),
             is_regular: metadata.is_file(),
+            made: metadata.created().ok(),
             names: if metadata.is_dir() { 0 } else { metadata.nlink() },
             changed: (metadata.ctime(), metadata.ctime_nsec()),
         }))
@@ -45,7 +49,8 @@ impl Seen {
 
     /// Whether it is the same object with no other names, whatever it contains.
     pub(crate) fn is_same_object(&self, other: &Self) -> bool {
-        (self.device, self.inode, self.names) == (other.device, other.inode, other.names)
+        let of = |seen: &Self| (seen.device, seen.inode, seen.made, seen.is_regular, seen.names);
+        of(self) == of(other)
     }
 
     /// Whether it is the same object and was not touched.
@@ -63,6 +68,7 @@ impl Seen {
             inode: 1,
             size: 1,
             is_regular,
+            made: None,
             names: 1,
             changed: (0, 0),
         }
