@@ -194,6 +194,11 @@ impl Drop for Placeholders {
     }
 }
 
+/// Whether a link at the path is a placeholder of somebody.
+pub fn is_link(path: &Path) -> bool {
+    fs::read_link(path).is_ok_and(|target| target.as_os_str() == NOWHERE)
+}
+
 /// Removes what the owner of a journal left when it died; the caller knows that it is dead. Gives the paths of what
 /// was removed.
 ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use ringfence_host::placeholder::{Occupied, Placeholders};
+use ringfence_host::placeholder::{self, Occupied, Placeholders};
 use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, StandIn};
 use rustix::io::Errno;
 
@@ -115,9 +115,9 @@ impl Absent {
 /// The path itself if only its last name is missing, else the first missing name above it; a placeholder of somebody
 /// counts as missing. Nothing where something else is there.
 fn first_missing(path: &Path) -> Option<PathBuf> {
-    let missing = path.ancestors().take_while(|path| {
-        path.symlink_metadata()
-            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+    let missing = path.ancestors().take_while(|path| match path.symlink_metadata() {
+        Ok(_) => placeholder::is_link(path),
+        Err(error) => error.kind() == ErrorKind::NotFound,
     });
     let first = missing.last();
     first.or(Some(path)).map(Path::to_owned)
