@@ -79,19 +79,19 @@ impl Placeholders {
                     made => return made.map(|()| Occupied::Placeholder),
                 }
             };
-            if self
-                .held
-                .iter()
-                .any(|held| held.path == path && held.object == object)
-            {
-                return Ok(Occupied::Placeholder);
-            }
             if !place.is_placeholder(stand_in) {
                 // Unless it was one until just now.
                 if place.look()? == Some(object) {
                     return Ok(Occupied::Genuine);
                 }
                 continue;
+            }
+            if self
+                .held
+                .iter()
+                .any(|held| held.path == path && held.object == object)
+            {
+                return Ok(Occupied::Placeholder);
             }
             let lock = Lock::share(&self.locks, object)?;
             if place.look()? == Some(object) {

@@ -23,7 +23,7 @@
 //! An [`ExecutorSet`] is the owner: it hands out one [`Executor`] per key and closes them all. An executor holds
 //! one compiled policy with a private home and temporary directory. [`Command`] is the one way to a process:
 //! `output()` captures, `spawn()` gives a live [`Process`], `prepare()` stops before anything runs. Futures
-//! work on any runtime; [`blocking`] has the same API without them.
+//! work on any runtime; [`blocking`] has the same API without them. A [`ProfileFile`] is a configuration as TOML.
 //!
 //! # What is not promised
 //!
@@ -49,6 +49,7 @@ mod pipe;
 mod platform;
 mod prepared;
 mod process;
+mod profile_file;
 mod repositories;
 mod running;
 mod scratch;
@@ -65,6 +66,7 @@ pub use executor::Executor;
 pub use outcome::{Achieved, Ending, Outcome, OutcomeError};
 pub use prepared::PreparedProcess;
 pub use process::Process;
+pub use profile_file::{FilePosition, FileProblem, FileReason, ProfileFile, ProfileFileError, Variables};
 pub use repositories::NewRepository;
 pub use set::{CloseReport, ExecutorSet};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
