@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "tests end by panicking")]
+
 use std::path::PathBuf;
 
 use ringfence_policy::Pattern;
@@ -135,9 +137,9 @@ fn whatever_comes_or_goes_is_noticed_and_nothing_else_is_news() {
 fn repositories_are_known_by_what_they_contain() {
     let tree = Tree::new();
     for directory in ["w/.git", "w/.git/modules/a/b", "bare"] {
-        tree.file(&format!("{directory}/HEAD"));
-        tree.dir(&format!("{directory}/objects/ab"));
-        tree.dir(&format!("{directory}/refs"));
+        tree.file(format!("{directory}/HEAD"));
+        tree.dir(format!("{directory}/objects/ab"));
+        tree.dir(format!("{directory}/refs"));
     }
     tree.file("w/.git/worktrees/x/HEAD");
     tree.file("w/.git/worktrees/x/commondir");

@@ -352,8 +352,9 @@ fn root_of(tree: &RegionTree, name: &Path) -> PathBuf {
     let written = |rule: &&Rule| {
         matches!(rule.source, Source::Workspace | Source::Root(_)) && name.starts_with(&rule.path)
     };
-    let roots = tree.rules().iter().filter(written);
-    roots.last().map_or(name, |rule| &rule.path).to_owned()
+    // Parents come first.
+    let deepest = tree.rules().iter().rfind(written);
+    deepest.map_or(name, |rule| &rule.path).to_owned()
 }
 
 fn changed(path: PathBuf) -> Unavailable {

@@ -202,11 +202,12 @@ impl GuardedPlaces {
     /// The names that would make a place a repository where it is none: a command could make one that the host's git
     /// obeys.
     fn absent_repositories<'a>(&'a self, search: &'a Search) -> impl Iterator<Item = Rule> + 'a {
-        let places = self
-            .git
-            .then(|| roots(&self.profile))
-            .unwrap_or_default()
-            .into_iter();
+        let places = if self.git {
+            roots(&self.profile)
+        } else {
+            Vec::new()
+        };
+        let places = places.into_iter();
         let is_repository = |path: &Path| {
             search.found().iter().any(|found| match found {
                 Found::Repository(repository) => repository.path == path,

@@ -254,7 +254,8 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
     };
     let limits = reader.clone();
     for _ in 0..header.limits {
-        (reader.u32(), reader.u64());
+        reader.u32();
+        reader.u64();
     }
     let Some(directory) = reader.bytes() else {
         return Err(malformed);
