@@ -10,7 +10,7 @@ use ringfence_policy::{Discharge, Isolation, Limit, Limits, Mechanism, RegionTre
 
 use crate::{
     Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch,
-    LaunchError, LifetimeContainment, Notifier, SetupFailed, Signal, SignalError, Unavailable,
+    LaunchError, LifetimeContainment, Notifier, ReleaseFailed, SetupFailed, Signal, SignalError, Unavailable,
 };
 use tree::Tree;
 
@@ -86,7 +86,9 @@ impl CompiledPolicy for DirectPolicy {
     }
 
     /// There is nothing to give back.
-    fn release(&self) {}
+    fn release(&self) -> Result<(), ReleaseFailed> {
+        Ok(())
+    }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
         let Some((program, arguments)) = launch.arguments.split_first() else {

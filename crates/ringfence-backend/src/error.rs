@@ -86,6 +86,16 @@ impl Unavailable {
     }
 }
 
+/// Something that a policy held could not be given back.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what}: {why}")]
+pub struct ReleaseFailed {
+    /// What it was.
+    pub what: String,
+    /// What kept it.
+    pub why: String,
+}
+
 /// A step of the set-up failed, so the command was never executed.
 ///
 /// `step` is a stable name such as `build the file view`; `errno` is what the failing call answered.

@@ -21,7 +21,7 @@ use std::time::Duration;
 use ringfence_policy::{Limit, Limits, Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
-pub use error::{LaunchError, SetupFailed, SignalError, Unavailable};
+pub use error::{LaunchError, ReleaseFailed, SetupFailed, SignalError, Unavailable};
 
 /// A descriptor or handle that becomes a standard stream of the command.
 #[cfg(unix)]
@@ -150,7 +150,10 @@ pub trait CompiledPolicy: Debug + Send + Sync {
 
     /// Ends whatever it keeps running and gives back what it holds; later launches answer
     /// [`LaunchError::Released`].
-    fn release(&self);
+    ///
+    /// # Errors
+    /// What could not be given back; it is not tried again.
+    fn release(&self) -> Result<(), ReleaseFailed>;
 }
 
 /// One command, fully resolved.

@@ -169,9 +169,17 @@ impl Placeholders {
     }
 }
 
-impl Drop for Placeholders {
-    fn drop(&mut self) {
-        let mut left = false;
+impl Placeholders {
+    /// Removes what nobody else uses, as dropping does, and says what went wrong first.
+    ///
+    /// # Errors
+    /// A placeholder that could not be removed; the journal stays then.
+    pub fn remove(mut self) -> Result<(), (PathBuf, io::Error)> {
+        self.remove_all()
+    }
+
+    fn remove_all(&mut self) -> Result<(), (PathBuf, io::Error)> {
+        let mut result = Ok(());
         for Placeholder {
             path,
             stand_in,
@@ -183,14 +191,21 @@ impl Drop for Placeholders {
                 StandIn::File(content) => Some(content.as_bytes()),
                 StandIn::Link | StandIn::Nothing => None,
             };
-            left |= lock
-                .leave(|| remove(&path, content, Some(object)).map(drop))
-                .is_err();
+            let removed = lock.leave(|| remove(&path, content, Some(object)).map(drop));
+            if let Err(error) = removed {
+                result = result.and(Err((path, error)));
+            }
         }
-        // The journal stays as long as something it names may.
-        if !left && !self.journal.as_os_str().is_empty() {
+        if result.is_ok() && !self.journal.as_os_str().is_empty() {
             let _ = fs::remove_file(&self.journal);
         }
+        result
+    }
+}
+
+impl Drop for Placeholders {
+    fn drop(&mut self) {
+        let _ = self.remove_all();
     }
 }
 

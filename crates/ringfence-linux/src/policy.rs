@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
-    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, SetupFailed, Stream,
-    Unavailable,
+    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
+    Stream, Unavailable,
 };
 use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::placeholder::Placeholders;
@@ -329,7 +329,7 @@ impl CompiledPolicy for LinuxPolicy {
         self.fresh_zygote().map(drop)
     }
 
-    fn release(&self) {
+    fn release(&self) -> Result<(), ReleaseFailed> {
         let mut state = self.lock();
         state.released = true;
         let zygote = state.zygote.take();
@@ -338,7 +338,11 @@ impl CompiledPolicy for LinuxPolicy {
             zygote.end();
         }
         // Nothing is mounted on them any more.
-        drop(std::mem::take(&mut self.lock().placeholders));
+        let placeholders = std::mem::take(&mut self.lock().placeholders);
+        placeholders.remove().map_err(|(path, error)| ReleaseFailed {
+            what: format!("the placeholder {}", path.display()),
+            why: error.to_string(),
+        })
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {

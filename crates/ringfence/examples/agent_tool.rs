@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let closed = set.close().await;
     println!("{}", for_the_model(&outcome?));
     match closed.problems.first() {
-        Some(problem) => Err(problem.as_str().into()),
+        Some(problem) => Err(problem.to_string().into()),
         None => Ok(()),
     }
 }

@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let closed = set.close();
     println!("{}", verdict?);
     match closed.problems.first() {
-        Some(problem) => Err(problem.as_str().into()),
+        Some(problem) => Err(problem.to_string().into()),
         None => Ok(()),
     }
 }

@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     );
     // … to here.
     match set.close().await.problems.first() {
-        Some(problem) => Err(problem.as_str().into()),
+        Some(problem) => Err(problem.to_string().into()),
         None => Ok(()),
     }
 }

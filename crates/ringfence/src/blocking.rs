@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::completion::block_on;
-use crate::{CancelToken, CloseReport, ExecutorError, Limits, Outcome, RunError, Stdio};
+use crate::{CancelToken, CloseReport, ExecutorError, Limits, Outcome, RunError, Stdio, StillClosing};
 
 /// Declares a wrapper with its conversions.
 macro_rules! wrapper {
@@ -53,6 +53,22 @@ impl ExecutorSet {
     /// As there.
     pub fn executor(&self, key: &str) -> Result<Executor, ExecutorError> {
         block_on(self.0.executor(key)).map(Executor)
+    }
+
+    /// See [`ExecutorSet::release`](crate::ExecutorSet::release).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn release(&self, key: &str) -> Result<CloseReport, ExecutorError> {
+        block_on(self.0.release(key))
+    }
+
+    /// See [`ExecutorSet::close_within`](crate::ExecutorSet::close_within).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn close_within(&self, patience: Duration) -> Result<CloseReport, StillClosing> {
+        block_on(self.0.close_within(patience))
     }
 
     /// See [`ExecutorSet::close`](crate::ExecutorSet::close).

@@ -34,6 +34,9 @@ pub struct ExecutorSetBuilder {
     homes: Option<PathBuf>,
     caches: Option<(PathBuf, BTreeSet<Cache>)>,
     probe: Probe,
+    backend: Option<Arc<dyn Backend>>,
+    windows_mode: WindowsSandboxMode,
+    windows_state_root: PathBuf,
     environment: Option<BTreeMap<OsString, OsString>>,
 }
 
@@ -49,6 +52,9 @@ impl ExecutorSetBuilder {
             homes: None,
             caches: None,
             probe: Probe::AtBuild,
+            backend: None,
+            windows_mode: WindowsSandboxMode::Auto,
+            windows_state_root: PathBuf::new(),
             environment: None,
         }
     }
@@ -109,6 +115,25 @@ impl ExecutorSetBuilder {
         self
     }
 
+    /// Has this enforce the profile in place of what the system offers, which is not asked then: for backends of one's
+    /// own, and for tests. It is not used for unconfined profiles.
+    pub fn backend(mut self, backend: Arc<dyn Backend>) -> Self {
+        self.backend = Some(backend);
+        self
+    }
+
+    /// Sets how commands are confined on Windows. Elsewhere only the default is accepted (SET-4).
+    pub const fn windows_sandbox_mode(mut self, mode: WindowsSandboxMode) -> Self {
+        self.windows_mode = mode;
+        self
+    }
+
+    /// Sets where an installation for Windows keeps its state. Elsewhere only an empty path is accepted (SET-4).
+    pub fn windows_state_root(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.windows_state_root = directory.into();
+        self
+    }
+
     /// Sets the environment from which the allowed variables are inherited. Default: this process's, as it is
     /// when [`ExecutorSetBuilder::build`] is called.
     pub fn environment(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
@@ -121,6 +146,9 @@ impl ExecutorSetBuilder {
     /// # Errors
     /// [`BuildError`], checked in the order of SET-5; then nothing is left on disk.
     pub fn build(self) -> Result<ExecutorSet, BuildError> {
+        if self.windows_mode != WindowsSandboxMode::Auto || !self.windows_state_root.as_os_str().is_empty() {
+            return Err(BuildError::WindowsOption);
+        }
         let given = self.scratch_root.unwrap_or_default();
         let scratch_error = |why: String| BuildError::ScratchRoot {
             path: given.clone(),
@@ -141,7 +169,11 @@ impl ExecutorSetBuilder {
         if root.kind != Kind::Directory {
             return Err(scratch_error("is not an existing directory".to_owned()));
         }
-        let backend = platform::select(self.profile.isolation(), self.probe)?;
+        check_owner(&root.path).map_err(scratch_error)?;
+        let backend = match self.backend {
+            Some(backend) if self.profile.isolation() == Isolation::Sandboxed => backend,
+            _ => platform::select(self.profile.isolation(), self.probe)?,
+        };
         if is_written(&self.profile, &*backend, &root.path) {
             return Err(scratch_error(
                 "lies where the profile lets commands write".to_owned(),
@@ -194,6 +226,42 @@ impl ExecutorSetBuilder {
         };
         Ok(ExecutorSet::new(shared))
     }
+}
+
+/// How commands are confined on Windows; no version for it exists yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WindowsSandboxMode {
+    /// The best that can be had.
+    #[default]
+    Auto,
+    /// By a restricted token.
+    RestrictedToken,
+    /// By what an administrator has installed.
+    Elevated,
+}
+
+/// Whether somebody else could replace what the set makes in a directory: its owner, or whoever may write it, unless
+/// only owners may rename there (the sticky bit).
+#[cfg(unix)]
+fn check_owner(directory: &Path) -> Result<(), String> {
+    use std::os::unix::fs::MetadataExt;
+    const STICKY: u32 = 0o1000;
+    const OTHERS_WRITE: u32 = 0o022;
+    let metadata = directory.metadata().map_err(|error| error.to_string())?;
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user && metadata.uid() != 0 {
+        return Err(format!("belongs to user {}", metadata.uid()));
+    }
+    if metadata.mode() & OTHERS_WRITE != 0 && metadata.mode() & STICKY == 0 {
+        return Err("can be written by others, and has no sticky bit".to_owned());
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn check_owner(_: &Path) -> Result<(), String> {
+    Ok(())
 }
 
 /// Whether commands can write a directory of the host: then they could replace what the set makes in it, and choose

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// The waiting side; clones wait for the same value.
 #[derive(Debug)]
@@ -77,6 +78,21 @@ impl<T: Clone> Future for Completion<T> {
 
 /// Runs a future of this crate to its end on the calling thread.
 pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Some(output) = run_until(future.as_mut(), None) {
+            return output;
+        }
+    }
+}
+
+/// Runs a future of this crate on the calling thread, not longer than this; nothing if it has not ended by then.
+pub(crate) fn block_on_within<F: Future>(future: F, patience: Duration) -> Option<F::Output> {
+    run_until(std::pin::pin!(future), Instant::now().checked_add(patience))
+}
+
+/// Without a moment it has all the time there is.
+fn run_until<F: Future>(mut future: Pin<&mut F>, moment: Option<Instant>) -> Option<F::Output> {
     struct Unpark(std::thread::Thread);
 
     impl std::task::Wake for Unpark {
@@ -87,11 +103,14 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
 
     let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
     let mut context = Context::from_waker(&waker);
-    let mut future = std::pin::pin!(future);
     loop {
-        match future.as_mut().poll(&mut context) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::park(),
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return Some(value);
+        }
+        match moment.map(|moment| moment.saturating_duration_since(Instant::now())) {
+            None => std::thread::park(),
+            Some(Duration::ZERO) => return None,
+            Some(left) => std::thread::park_timeout(left),
         }
     }
 }

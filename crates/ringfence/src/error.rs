@@ -20,6 +20,9 @@ pub enum BuildError {
     /// The maximum number of executors is missing or 0.
     #[error("the maximum number of executors must be at least 1")]
     MaxExecutors,
+    /// An option for Windows has another value than its default.
+    #[error("an option for Windows is set, and this is another system")]
+    WindowsOption,
     /// The explicitly given lifetime of grants is 0.
     #[error("the grant lifetime must be longer than 0")]
     GrantTtl,
@@ -51,6 +54,7 @@ impl BuildError {
         match self {
             Self::ScratchRoot { .. } => "scratch_root",
             Self::MaxExecutors => "max_executors",
+            Self::WindowsOption => "windows_option",
             Self::GrantTtl => "grant_ttl",
             Self::Kept { .. } => "kept_directory",
             Self::Supervisor { .. } => "supervisor",
@@ -68,6 +72,7 @@ impl BuildError {
             }
             Self::MaxExecutors => "set max_executors to the number of distinct keys you use".to_owned(),
             Self::Supervisor { .. } => "raise the limits on open files and processes".to_owned(),
+            Self::WindowsOption => "leave windows_sandbox_mode and windows_state_root out".to_owned(),
             Self::GrantTtl => "leave grant_ttl out for the default of 15 minutes".to_owned(),
             Self::Unavailable(unavailable) => unavailable.hint(),
         }

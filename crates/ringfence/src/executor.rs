@@ -17,7 +17,8 @@ use crate::kept::Kept;
 use crate::lifecycle::Lifecycle;
 use crate::outcome::Outcome;
 use crate::repositories::Inventory;
-use crate::set::Shared;
+use crate::scratch::remove_tree;
+use crate::set::{CloseProblem, Shared};
 use crate::stdio::Stdio;
 use crate::supervisor::Supervisor;
 
@@ -31,6 +32,11 @@ pub struct Executor {
 #[derive(Debug)]
 pub(crate) struct Inner {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) key: String,
+    /// Its part of the set's.
+    pub(crate) lifecycle: Arc<Lifecycle>,
+    /// Its private directories, all in one.
+    pub(crate) directory: PathBuf,
     pub(crate) compiled: Arc<dyn CompiledPolicy>,
     pub(crate) guarded: Arc<GuardedPlaces>,
     pub(crate) variables: Variables,
@@ -147,6 +153,12 @@ impl Executor {
         self.inner.compiled.tree()
     }
 
+    /// The key it was made for.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.inner.key
+    }
+
     /// The profile it was made from.
     #[must_use]
     pub fn profile(&self) -> &Profile {
@@ -178,14 +190,25 @@ impl Executor {
         &self.inner.notes
     }
 
-    /// Gives back what it holds; handles keep answering what they can answer without.
-    pub(crate) fn release(&self) {
-        self.inner.compiled.release();
-        self.inner
-            .kept
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+    /// Ends what runs, waits for it, and gives back what is held; handles keep answering what they can answer without.
+    /// Everything is done whatever fails on the way.
+    pub(crate) fn release(&self) -> Vec<CloseProblem> {
+        let inner = &self.inner;
+        inner.lifecycle.begin_closing();
+        inner.lifecycle.wait_until_idle();
+        let mut problems = Vec::new();
+        if let Err(failed) = inner.compiled.release() {
+            let key = inner.key.clone();
+            problems.push(CloseProblem::Policy { key, failed });
+        }
+        inner.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        if let Err(error) = remove_tree(&inner.directory) {
+            problems.push(CloseProblem::Directory {
+                path: inner.directory.clone(),
+                why: error.to_string(),
+            });
+        }
+        problems
     }
 
     /// The repositories there are, where it matters which ones a command makes.
@@ -201,7 +224,7 @@ impl Executor {
     }
 
     pub(crate) fn lifecycle(&self) -> &Arc<Lifecycle> {
-        &self.inner.shared.lifecycle
+        &self.inner.lifecycle
     }
 
     pub(crate) fn supervisor(&self) -> &Supervisor {

@@ -58,7 +58,7 @@ mod stdio;
 mod supervisor;
 mod worktree;
 
-pub use builder::ExecutorSetBuilder;
+pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
@@ -68,13 +68,14 @@ pub use prepared::PreparedProcess;
 pub use process::Process;
 pub use profile_file::{FilePosition, FileProblem, FileReason, ProfileFile, ProfileFileError, Variables};
 pub use repositories::NewRepository;
-pub use set::{CloseReport, ExecutorSet};
+pub use set::{CloseProblem, CloseReport, ExecutorSet, StillClosing};
 pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
 
 pub use platform::{Probe, capabilities};
+pub use ringfence_backend as backend;
 pub use ringfence_backend::{
-    Capabilities, Fact, FactState, LifetimeContainment, SetupFailed, Signal, SignalError, Stream,
-    Unavailable, Usage,
+    Capabilities, Fact, FactState, LifetimeContainment, ReleaseFailed, SetupFailed, Signal, SignalError,
+    Stream, Unavailable, Usage,
 };
 pub use ringfence_host::Host;
 pub use ringfence_host::runtime::{BundleName, Cache, NameError};

@@ -14,6 +14,8 @@ pub(crate) trait Closable: Send + Sync {
 
 #[derive(Default)]
 pub(crate) struct Lifecycle {
+    /// What this is a part of: nothing is admitted here that is not admitted there.
+    whole: Option<Arc<Self>>,
     state: Mutex<State>,
     idle: Condvar,
 }
@@ -41,8 +43,25 @@ impl Lifecycle {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// A part that can be closed alone.
+    pub(crate) fn part(self: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self {
+            whole: Some(Arc::clone(self)),
+            ..Self::default()
+        })
+    }
+
+    /// How many executions there are.
+    pub(crate) fn count(&self) -> usize {
+        self.lock().leases.len()
+    }
+
     /// Admits one execution, unless closing has begun.
     pub(crate) fn admit(self: &Arc<Self>) -> Option<Lease> {
+        let whole = match &self.whole {
+            Some(whole) => Some(Box::new(whole.admit()?)),
+            None => None,
+        };
         let mut state = self.lock();
         if state.closing {
             return None;
@@ -53,11 +72,12 @@ impl Lifecycle {
         Some(Lease {
             lifecycle: Arc::clone(self),
             id,
+            whole,
         })
     }
 
     pub(crate) fn is_closing(&self) -> bool {
-        self.lock().closing
+        self.lock().closing || self.whole.as_ref().is_some_and(|whole| whole.is_closing())
     }
 
     /// Stops admission and asks everything admitted to end; `false` when somebody else has done so before.
@@ -91,6 +111,8 @@ impl Lifecycle {
 pub(crate) struct Lease {
     lifecycle: Arc<Lifecycle>,
     id: u64,
+    /// That of the whole; it ends after this one.
+    whole: Option<Box<Self>>,
 }
 
 impl Lease {
@@ -104,6 +126,9 @@ impl Lease {
         };
         if closing {
             closable.close_for_owner();
+        }
+        if let Some(whole) = &self.whole {
+            whole.attach(closable);
         }
     }
 }
@@ -142,6 +167,23 @@ mod tests {
         assert!(lifecycle.admit().is_none());
         drop(lease);
         lifecycle.wait_until_idle();
+    }
+
+    #[test]
+    fn a_part_closes_alone_and_with_the_whole() {
+        let whole = Arc::new(Lifecycle::default());
+        let (one, other) = (whole.part(), whole.part());
+        let (lease, flag) = (one.admit().unwrap(), Arc::new(Flag::default()));
+        lease.attach(&flag);
+        assert_eq!((one.count(), other.count(), whole.count()), (1, 0, 1));
+        assert!(one.begin_closing());
+        assert!(flag.0.load(Ordering::SeqCst));
+        assert!(one.admit().is_none() && other.admit().is_some());
+        drop(lease);
+        one.wait_until_idle();
+        whole.wait_until_idle();
+        assert!(whole.begin_closing());
+        assert!(other.admit().is_none() && other.is_closing());
     }
 
     #[test]

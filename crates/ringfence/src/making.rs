@@ -27,9 +27,8 @@ use crate::worktree;
 impl Shared {
     pub(crate) fn build_executor(self: &Arc<Self>, key: &str) -> Result<Executor, ExecutorError> {
         let mut directories = Directories::create(&self.owned_path)?;
-        let built = self
-            .keep(key, &mut directories)
-            .and_then(|kept| self.compile(&directories, kept));
+        let kept = self.keep(key, &mut directories);
+        let built = kept.and_then(|kept| self.compile(key, &directories, kept));
         if built.is_err() {
             directories.remove();
         }
@@ -64,6 +63,7 @@ impl Shared {
 
     fn compile(
         self: &Arc<Self>,
+        key: &str,
         directories: &Directories,
         kept: Vec<Kept>,
     ) -> Result<Executor, ExecutorError> {
@@ -102,6 +102,9 @@ impl Shared {
         let environment = self.environment(directories, isolated, &compiled.tree());
         Ok(Executor::new(Inner {
             shared: Arc::clone(self),
+            key: key.to_owned(),
+            lifecycle: self.lifecycle.part(),
+            directory: directories.top.clone(),
             compiled,
             guarded,
             variables: environment.variables,

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ringfence_backend::Backend;
+use ringfence_backend::{Backend, ReleaseFailed};
 use ringfence_host::runtime::{Bundle, BundleName, Cache};
 use ringfence_policy::Profile;
+use thiserror::Error;
 
 use crate::builder::ExecutorSetBuilder;
-use crate::completion::Completion;
+use crate::completion::{Completion, block_on_within};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
 use crate::lifecycle::Lifecycle;
@@ -99,6 +100,41 @@ impl ExecutorSet {
         }
     }
 
+    /// Ends one key's executor: its commands are killed and waited for, its policy and directories released. Its handles
+    /// answer [`RunError::ExecutorClosed`](crate::RunError::ExecutorClosed) from then on, and the key counts for the
+    /// maximum no more. A key without executor has nothing to release.
+    ///
+    /// Dropping the future does not stop it.
+    ///
+    /// # Errors
+    /// [`ExecutorError::Key`] and [`ExecutorError::SetClosed`].
+    pub async fn release(&self, key: &str) -> Result<CloseReport, ExecutorError> {
+        check_key(key)?;
+        let shared = &self.owner.shared;
+        let lease = shared.lifecycle.admit().ok_or(ExecutorError::SetClosed)?;
+        let released = Completion::default();
+        let (owner, owned, done) = (Arc::clone(shared), key.to_owned(), released.clone());
+        let thread = std::thread::Builder::new().name("ringfence-release".to_owned());
+        let spawned = thread.spawn(move || {
+            let report = owner.release(&owned);
+            drop(lease);
+            done.complete(report);
+        });
+        match spawned {
+            Ok(_) => Ok(released.await),
+            // Without a thread it is done in place.
+            Err(_) => Ok(shared.release(key)),
+        }
+    }
+
+    /// The keys that have an executor, sorted.
+    #[must_use]
+    pub fn keys(&self) -> Vec<String> {
+        let mut keys: Vec<String> = self.owner.shared.lock_executors().keys().cloned().collect();
+        keys.sort();
+        keys
+    }
+
     /// The profile of every executor.
     #[must_use]
     pub fn profile(&self) -> &Profile {
@@ -128,6 +164,38 @@ impl ExecutorSet {
         }
         shared.closed.clone()
     }
+
+    /// As [`ExecutorSet::close`], for somebody who can't wait for ever: a process that the kernel does not let die keeps
+    /// a set from being closed.
+    ///
+    /// # Errors
+    /// [`StillClosing`] when that time is over. The closing goes on, and either call gives its report later.
+    pub fn close_within(
+        &self,
+        patience: Duration,
+    ) -> impl Future<Output = Result<CloseReport, StillClosing>> + Send + 'static {
+        drop(self.close());
+        let shared = Arc::clone(&self.owner.shared);
+        let result = Completion::default();
+        let (waiting, done) = (Arc::clone(&shared), result.clone());
+        let wait = move || {
+            let report = block_on_within(waiting.closed.clone(), patience);
+            done.complete(report.ok_or_else(|| StillClosing {
+                alive: waiting.lifecycle.count(),
+            }));
+        };
+        if std::thread::Builder::new()
+            .name("ringfence-patience".to_owned())
+            .spawn(wait)
+            .is_err()
+        {
+            // Without a thread nobody can wait but the caller, who does not want to.
+            result.complete(shared.closed.get().ok_or_else(|| StillClosing {
+                alive: shared.lifecycle.count(),
+            }));
+        }
+        result
+    }
 }
 
 impl Drop for Owner {
@@ -139,13 +207,44 @@ impl Drop for Owner {
     }
 }
 
-/// What closing a set left.
+/// What closing a set, or releasing one of its executors, left.
 #[must_use = "it says whether everything was cleaned up"]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CloseReport {
     /// What could not be cleaned up; empty when everything was.
-    pub problems: Vec<String>,
+    pub problems: Vec<CloseProblem>,
+}
+
+/// Something that could not be cleaned up.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CloseProblem {
+    /// What the policy of a key's executor held.
+    #[error("releasing the policy of {key:?}: {failed}")]
+    Policy {
+        /// The key.
+        key: String,
+        /// What failed.
+        failed: ReleaseFailed,
+    },
+    /// A directory of the set's own.
+    #[error("removing {path:?}: {why}")]
+    Directory {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system said.
+        why: String,
+    },
+}
+
+/// A set did not close in time; it goes on closing.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{alive} executions have not ended yet")]
+#[non_exhaustive]
+pub struct StillClosing {
+    /// Commands, preparations and executors in the making that are still there.
+    pub alive: usize,
 }
 
 impl CloseReport {
@@ -220,21 +319,43 @@ impl Shared {
         Ok(slot)
     }
 
+    fn release(&self, key: &str) -> CloseReport {
+        let slot = self.lock_executors().get(key).cloned();
+        let Some(slot) = slot else {
+            return CloseReport::default();
+        };
+        // Whoever asks for the key meanwhile waits here, and then gets a new executor.
+        let mut built = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let problems = built.take().map(|executor| executor.release());
+        let mut executors = self.lock_executors();
+        if executors
+            .get(key)
+            .is_some_and(|current| Arc::ptr_eq(current, &slot))
+        {
+            executors.remove(key);
+        }
+        CloseReport {
+            problems: problems.unwrap_or_default(),
+        }
+    }
+
     fn finish_closing(&self) {
         self.lifecycle.wait_until_idle();
         // Handles that callers still hold keep answering; what their policies hold is released here.
         let executors: Vec<Slot> = self.lock_executors().drain().map(|(_, slot)| slot).collect();
-        for slot in executors {
-            if let Some(executor) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                executor.release();
-            }
-        }
         let mut report = CloseReport::default();
-        let removed = self.owned.lock().unwrap_or_else(PoisonError::into_inner).remove();
-        if let Err(error) = removed {
+        for slot in executors {
+            let executor = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
             report
                 .problems
-                .push(format!("{}: {error}", self.owned_path.display()));
+                .extend(executor.iter().flat_map(Executor::release));
+        }
+        let removed = self.owned.lock().unwrap_or_else(PoisonError::into_inner).remove();
+        if let Err(error) = removed {
+            report.problems.push(CloseProblem::Directory {
+                path: self.owned_path.clone(),
+                why: error.to_string(),
+            });
         }
         self.closed.complete(report);
     }

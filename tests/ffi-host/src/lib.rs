@@ -79,6 +79,6 @@ fn run(workspace: &Path, scratch: &Path, text: &OsStr) -> Result<Outcome, Box<dy
     if closed.is_clean() {
         Ok(outcome)
     } else {
-        Err(closed.problems.join("; ").into())
+        Err(format!("{:?}", closed.problems).into())
     }
 }
