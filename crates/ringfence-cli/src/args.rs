@@ -1,10 +1,24 @@
-//! The command line, as data.
+//! The command line, as data: this one table feeds the parser, the help, the man pages and the completions.
+
+mod amount;
+mod environment;
+mod files;
+mod limits;
+mod programs;
+mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap_complete::Shell;
+use ringfence::Guarantees;
+
+pub(crate) use environment::EnvironmentOptions;
+pub(crate) use files::FileOptions;
+pub(crate) use limits::LimitOptions;
+pub(crate) use programs::ProgramOptions;
+pub(crate) use values::{Device, Home, Place, literal, pattern};
 
 /// Run a command so that it can touch only what you allow.
 #[derive(Debug, Parser)]
@@ -14,52 +28,122 @@ pub(crate) struct Arguments {
     pub(crate) task: Task,
 }
 
+/// The tasks that a man page can be about.
+const TASKS: [&str; 5] = ["run", "explain", "doctor", "man", "completions"];
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
-    /// Run a command confined.
-    Run(Run),
-    /// Show what this host can enforce, by really trying it.
+    /// Run a command confined
+    ///
+    /// Unless options say otherwise, the workspace is writable, the rest of the host unreadable but for programs and
+    /// libraries, the network closed, the home directory an empty one. What makes the host run programs of the command's
+    /// choice, such as git hooks, is protected, and keys, tokens and passwords are secret.
+    Run(Box<Run>),
+    /// Say whether a run could use a file, the network or a variable, and why
+    ///
+    /// With the options of a run, it says which rule decides, what enforces it, and which option would change it. The
+    /// permissions of a file count besides. Nothing runs.
+    Explain(Box<Explain>),
+    /// Show what this host can enforce, by really trying it
     Doctor(Doctor),
+    /// Print a man page, as in `ringfence man run | man -l -`
+    Man(Man),
+    /// Print completions, for a file where the shell looks for them
+    Completions(Completions),
 }
 
-/// Run a command confined: the workspace is writable, the rest of the host unreadable but for programs and
-/// libraries, the network closed, the home directory an empty one.
+const STATUSES: &str = "Exit status: the command's own; 124 timed out; 125 ringfence failed; 126 the program can't be \
+                        executed; 127 it was not found; 128+N ended by signal N; 137 killed.";
+
+const RUN_DETAILS: &str = "\
+What counts: without --profile, the defaults that are said above. With it, the file says what is open, and what it \
+does not say is denied. Then come the options: one that can be given once replaces what the file says, one that can be \
+repeated adds to it, and --rw or --ro for a path of the file's replaces that entry. --bundle replaces the file's list. \
+--env-unset is stronger than --env. Where the file names another workspace, --workspace is an error: the file's paths \
+are beneath that one.
+
+Examples:
+  # Write in the current directory only, without network.
+  ringfence run -- make test
+  # Read it only, and for half a minute.
+  ringfence run --read-only --timeout 30s -- ./check
+  # Two more places.
+  ringfence run --rw ../build --ro ~/data -- ./job
+  # Not even read these.
+  ringfence run --secret notes.txt --secret 'glob:**/*.p12' -- ./job
+  # Keep what cargo downloads for the next run.
+  ringfence run --cache cargo --net allow -- cargo build
+  # Limit all its processes together.
+  ringfence run --memory 2G --pids 200 -- ./job
+  # Show what would be enforced.
+  ringfence run --profile ci.toml --dry-run -- ./job
+
+Exit status: the command's own; 124 timed out; 125 ringfence failed; 126 the program can't be executed; 127 it was not \
+found; 128+N ended by signal N; 137 killed.";
+
 #[derive(Debug, Default, Args)]
-#[command(
-    after_help = "Exit status: the command's own; 124 timed out; 125 ringfence failed; 126 the program \
-    can't be executed; 127 it was not found; 128+N ended by signal N; 137 killed."
-)]
+#[command(after_help = STATUSES, after_long_help = RUN_DETAILS)]
 pub(crate) struct Run {
-    /// Directory the command works in and may change [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
 
-    /// Let the command read the workspace but not change it
-    #[arg(long)]
-    pub(crate) read_only: bool,
+    #[command(flatten)]
+    pub(crate) report: ReportOptions,
 
-    /// Let the command read, execute and change what is at PATH (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) rw: Vec<PathBuf>,
+    /// The command and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        value_name = "COMMAND",
+        value_hint = ValueHint::CommandWithArguments,
+        help_heading = None
+    )]
+    pub(crate) command: Vec<OsString>,
+}
 
-    /// Let the command read and execute, but not change, what is at PATH (repeatable)
-    #[arg(long, value_name = "PATH")]
-    pub(crate) ro: Vec<PathBuf>,
+/// What a command may do: the same for every task that is about a run.
+#[derive(Debug, Default, Args)]
+pub(crate) struct PolicyOptions {
+    #[command(flatten)]
+    pub(crate) profile: ProfileOptions,
 
-    /// Whether the rest of the host can be read
-    #[arg(long, value_name = "ACCESS", default_value = "deny")]
-    pub(crate) host_read: Choice,
+    #[command(flatten)]
+    pub(crate) files: FileOptions,
 
-    /// Whether the host's network can be used; the loopback inside always can
-    #[arg(long, value_name = "ACCESS", default_value = "deny")]
-    pub(crate) net: Choice,
+    #[command(flatten)]
+    pub(crate) programs: ProgramOptions,
 
-    /// End the command after this time, such as 500ms, 30s, 10m or 1h
-    #[arg(long, value_name = "DUR", value_parser = duration)]
-    pub(crate) timeout: Option<Duration>,
+    /// Whether the host's network can be used; the loopback inside always can [default: deny]
+    #[arg(long, value_name = "ACCESS", help_heading = "Network")]
+    pub(crate) net: Option<Choice>,
 
+    #[command(flatten)]
+    pub(crate) environment: EnvironmentOptions,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitOptions,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Profile")]
+pub(crate) struct ProfileOptions {
+    /// Begin with what the profile in FILE says instead of the defaults
+    ///
+    /// It is TOML with the keys of the library's `ProfileFile`; `${workspace}` is --workspace or the current directory,
+    /// `${home}` the home directory of the user. The command can't change the file.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) profile: Option<PathBuf>,
+
+    /// Refuse to run unless this guarantee is achieved (repeatable)
+    #[arg(long, value_name = "GUARANTEE", value_delimiter = ',', value_parser = values::guarantee())]
+    pub(crate) require: Vec<Guarantees>,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Report")]
+pub(crate) struct ReportOptions {
     /// Write what was enforced and how the command ended to FILE, as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) json_report: Option<PathBuf>,
 
     /// Show what would be enforced and run nothing
@@ -69,18 +153,57 @@ pub(crate) struct Run {
     /// Say on standard error what is enforced and what is not
     #[arg(short, long)]
     pub(crate) verbose: bool,
-
-    /// The command and its arguments
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
 }
 
-/// Show what this host can enforce.
+const EXPLAIN_DETAILS: &str = "\
+Examples:
+  # What a run in this directory may do with a file.
+  ringfence explain .git/config
+  # Whether it could write there with this option: the exit status says it.
+  ringfence explain --rw ../build ../build write
+  ringfence explain network
+  ringfence explain env:AWS_PROFILE
+
+Exit status: 0; where OP is given, 1 if it is denied; 125 ringfence failed.";
+
+#[derive(Debug, Default, Args)]
+#[command(after_help = EXPLAIN_DETAILS)]
+pub(crate) struct Explain {
+    #[command(flatten)]
+    pub(crate) policy: PolicyOptions,
+
+    /// As JSON
+    #[arg(long, help_heading = "Report")]
+    pub(crate) json: bool,
+
+    /// A path, `network`, `command`, or `env:NAME`; for a file of such a name write `./network`
+    #[arg(value_name = "SUBJECT", value_hint = ValueHint::AnyPath, help_heading = None)]
+    pub(crate) subject: OsString,
+
+    /// What would be done [default: everything that can be]
+    #[arg(value_name = "OP", help_heading = None)]
+    pub(crate) operation: Option<Operation>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The task the page is about [default: the whole command]
+    #[arg(value_name = "TASK", value_parser = TASKS)]
+    pub(crate) task: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -90,61 +213,30 @@ pub(crate) enum Choice {
     Allow,
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.len()
-        - text
-            .trim_start_matches(|c: char| c.is_ascii_digit() || c == '.')
-            .len();
-    let (number, unit) = text.split_at(digits);
-    let number: f64 = number
-        .parse()
-        .map_err(|_| format!("`{text}` has no number; write for example 30s"))?;
-    let seconds = match unit {
-        "ms" => number / 1000.0,
-        "" | "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return Err(format!("`{unit}` is no unit; use ms, s, m or h")),
-    };
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|error| error.to_string())
-        .and_then(|duration| {
-            if duration.is_zero() {
-                Err("must be longer than 0".to_owned())
-            } else {
-                Ok(duration)
-            }
-        })
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Operation {
+    /// Read a path or a variable
+    Read,
+    /// Execute a path or a command
+    Execute,
+    /// Change a path
+    Write,
+    /// Connect to the network
+    Connect,
+}
+
+impl Operation {
+    /// Its name, as it is given.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Execute => "execute",
+            Self::Write => "write",
+            Self::Connect => "connect",
+        }
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_have_units() {
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
-        for wrong in ["", "s", "1x", "-1s", "0s", "1e99h"] {
-            assert!(duration(wrong).is_err(), "{wrong:?} was accepted");
-        }
-    }
-
-    #[test]
-    fn options_end_where_the_command_begins() {
-        let arguments = Arguments::try_parse_from(["ringfence", "run", "-v", "ls", "-l", "--help"]).unwrap();
-        let Task::Run(run) = arguments.task else {
-            panic!("not run")
-        };
-        assert!(run.verbose);
-        assert_eq!(run.command, ["ls", "-l", "--help"]);
-    }
-
-    #[test]
-    fn the_definition_is_consistent() {
-        use clap::CommandFactory;
-        Arguments::command().debug_assert();
-    }
-}
+#[path = "args_tests.rs"]
+mod tests;

@@ -4,14 +4,14 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ringfence::blocking::ExecutorSet;
-use ringfence::{BuildError, Capabilities, FactState, Probe, Report, Unavailable};
+use ringfence::{BuildError, Capabilities, FactState, Report, Unavailable};
 use serde_json::json;
 
-use crate::args::{Doctor, Run};
+use crate::args::{Doctor, PolicyOptions};
 use crate::failure::Failure;
+use crate::plan::Plan;
+use crate::report;
 use crate::status::OWN_FAILURE;
-use crate::{profile, report, scratch};
 
 /// What this host offers, and what a default run in the current directory achieves with it.
 struct Findings {
@@ -33,15 +33,9 @@ pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
 fn find() -> Result<Findings, Failure> {
     let unavailable = |error: Unavailable| Failure::from(BuildError::from(error));
     let capabilities = ringfence::capabilities().map_err(unavailable)?;
-    let profile = profile::build(&Run::default())?.profile;
-    let scratch = scratch::root(&profile)?;
-    let set: ExecutorSet = ringfence::ExecutorSet::builder(profile)
-        .scratch_root(scratch)
-        .max_executors(1)
-        .probe(Probe::AtFirstExecutor)
-        .build()?
-        .into();
-    let report = set.executor("doctor").map(|executor| executor.report());
+    let plan = Plan::new(&PolicyOptions::default())?;
+    let set = plan.set()?;
+    let report = plan.executor(&set).map(|executor| executor.report());
     let closed = set.close();
     match closed.problems.first() {
         Some(problem) => Err(Failure::new(format!("not everything was cleaned up: {problem}"))),
@@ -59,7 +53,7 @@ fn json(found: &Result<Findings, Failure>) -> String {
             "tier": capabilities.tier,
             "facts": capabilities.facts,
             "level": report.level(),
-            "guarantees": report::names(report.guarantees()),
+            "guarantees": report.guarantees(),
             "obligations": report.entries(),
         }),
         Err(failure) => json!({
@@ -98,7 +92,7 @@ fn human(found: &Result<Findings, Failure>) -> String {
         "a default run here (level: {:?}) guarantees:",
         report.level()
     );
-    for name in report::names(report.guarantees()) {
+    for name in report.guarantees().names() {
         let _ = writeln!(text, "  {name}");
     }
     for entry in report.entries().iter().filter(|entry| !entry.discharge.is_met()) {

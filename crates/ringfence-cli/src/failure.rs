@@ -2,13 +2,14 @@
 
 use std::fmt::Display;
 
-use ringfence::{BuildError, ExecutorError, InvalidProfile, RunError};
+use ringfence::{BuildError, ExecutorError, RunError};
 
 use crate::status;
 
 /// A failure of ringfence itself, or of starting the command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
+    /// A line for each thing that is wrong.
     pub(crate) message: String,
     pub(crate) hint: String,
     pub(crate) status: u8,
@@ -23,10 +24,12 @@ impl Failure {
         }
     }
 
-    /// Says it on standard error: one line, and the hint set off by a blank one.
+    /// Says it on standard error: a line for each thing that is wrong, and the hint set off by a blank one.
     #[expect(clippy::print_stderr, reason = "the one place where failures reach the user")]
     pub(crate) fn print(&self) {
-        eprintln!("ringfence: {}", self.message);
+        for line in self.message.lines() {
+            eprintln!("ringfence: {line}");
+        }
         if !self.hint.is_empty() {
             eprintln!("\nhint: {}", self.hint);
         }
@@ -36,16 +39,11 @@ impl Failure {
         self.hint = hint.into();
         self
     }
-}
 
-impl From<InvalidProfile> for Failure {
-    fn from(error: InvalidProfile) -> Self {
-        let hints: Vec<String> = error
-            .problems
-            .iter()
-            .map(|problem| problem.reason.hint().to_string())
-            .collect();
-        Self::new(&error).hint(hints.join("; "))
+    /// The same failure, of what an option asked for.
+    pub(crate) fn in_option(mut self, option: &str) -> Self {
+        self.message = format!("{option}: {}", self.message);
+        self
     }
 }
 

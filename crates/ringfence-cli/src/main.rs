@@ -4,13 +4,19 @@
 
 mod args;
 mod doctor;
+mod documents;
+mod explain;
 mod failure;
-mod profile;
+mod plan;
+mod private;
+mod relay;
 mod report;
 mod run;
 mod scratch;
 mod signals;
 mod status;
+mod text;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -19,13 +25,9 @@ use clap::Parser;
 use args::{Arguments, Task};
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
-    };
-    let done = match &arguments.task {
-        Task::Run(options) => run::run(options),
-        Task::Doctor(options) => doctor::doctor(options),
+    let done = match Arguments::try_parse() {
+        Ok(arguments) => execute(&arguments.task),
+        Err(error) => usage::answer(&error),
     };
     done.unwrap_or_else(|failure| {
         failure.print();
@@ -33,11 +35,12 @@ fn main() -> ExitCode {
     })
 }
 
-/// Help and version go to standard output and are a success; everything else is our own failure.
-fn usage(error: &clap::Error) -> ExitCode {
-    let printed = error.print();
-    match (error.use_stderr(), printed) {
-        (false, Ok(())) => ExitCode::SUCCESS,
-        _ => ExitCode::from(status::OWN_FAILURE),
+fn execute(task: &Task) -> Result<ExitCode, failure::Failure> {
+    match task {
+        Task::Run(options) => run::run(options),
+        Task::Explain(options) => explain::explain(options),
+        Task::Doctor(options) => doctor::doctor(options),
+        Task::Man(options) => documents::man(options),
+        Task::Completions(options) => documents::completions(options),
     }
 }

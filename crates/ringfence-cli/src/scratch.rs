@@ -1,12 +1,11 @@
 //! Where the command line keeps the private directories of its runs.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use ringfence::{Access, Axis, Host, Profile};
 
 use crate::failure::Failure;
+use crate::private;
 
 /// A directory of the calling user's own, made if it is missing: beneath the system's temporary directory, or where
 /// the profile lets commands write there, beneath another one.
@@ -22,13 +21,9 @@ pub(crate) fn root(profile: &Profile) -> Result<PathBuf, Failure> {
         );
     };
     let path = parent.join(format!("ringfence-{}", user()));
-    if let Err(error) = create(&path)
-        && error.kind() != ErrorKind::AlreadyExists
-    {
-        return Err(Failure::new(format!("{}: {error}", path.display()))
-            .hint("set TMPDIR to a directory in which you may create others"));
-    }
-    check(&path)?;
+    private::ensure(&path).map_err(|failure| {
+        failure.hint("set TMPDIR to a directory in which you may create others, or remove what is in the way")
+    })?;
     Ok(path)
 }
 
@@ -62,42 +57,7 @@ fn user() -> String {
     rustix::process::geteuid().as_raw().to_string()
 }
 
-#[cfg(unix)]
-fn create(path: &std::path::Path) -> std::io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().mode(0o700).create(path)
-}
-
-/// In a shared directory somebody else may have been first.
-#[cfg(unix)]
-fn check(path: &std::path::Path) -> Result<(), Failure> {
-    use std::os::unix::fs::MetadataExt;
-    let metadata =
-        fs::symlink_metadata(path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    let ours = metadata.is_dir()
-        && metadata.uid() == rustix::process::geteuid().as_raw()
-        && metadata.mode() & 0o077 == 0;
-    if ours {
-        return Ok(());
-    }
-    Err(Failure::new(format!(
-        "{} is not a directory that only you can use",
-        path.display()
-    ))
-    .hint("remove it, or set TMPDIR to another directory"))
-}
-
 #[cfg(not(unix))]
 fn user() -> String {
     std::env::var("USERNAME").unwrap_or_default()
-}
-
-#[cfg(not(unix))]
-fn create(path: &std::path::Path) -> std::io::Result<()> {
-    fs::create_dir(path)
-}
-
-#[cfg(not(unix))]
-fn check(_: &std::path::Path) -> Result<(), Failure> {
-    Ok(())
 }

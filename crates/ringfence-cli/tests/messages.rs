@@ -8,7 +8,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use support::{Done, Place};
+use support::{Done, Place, assert_snapshot};
 
 /// Arguments before `-- touch ran`, what the first line names, and what the rest suggests.
 const CASES: &[(&[&str], &[&str], &str)] = &[
@@ -49,6 +49,54 @@ const CASES: &[(&[&str], &[&str], &str)] = &[
     ),
 ];
 
+/// Command lines whose messages were reviewed word for word; `profile.toml` is beneath the workspace.
+const REVIEWED: &[&str] = &[
+    "run",
+    "rnu",
+    "run --secrets x -- touch ran",
+    "run --secret= -- touch ran",
+    "run --secret glob: -- touch ran",
+    "run --protect glob:[z-a] -- touch ran",
+    "run --secret glob:**/../x -- touch ran",
+    "run --without git,credential -- touch ran",
+    "run --device /etc/passwd -- touch ran",
+    "run --device /dev/no-such-device -- touch ran",
+    "run --rw . -- touch ran",
+    "run --rw here --ro here -- touch ran",
+    "run --rw .vscode -- touch ran",
+    "run --bundle bsae -- touch ran",
+    "run --home ../x -- touch ran",
+    "run --cache crago -- touch ran",
+    "run --env =secret-value -- touch ran",
+    "run --env * -- touch ran",
+    "run --env A*B -- touch ran",
+    "run --env-unset A=secret-value -- touch ran",
+    "run --memory 64X -- touch ran",
+    "run --memory lots -- touch ran",
+    "run --memory 0 -- touch ran",
+    "run --memory 99999999999T -- touch ran",
+    "run --pids some -- touch ran",
+    "run --cpu-time 0s -- touch ran",
+    "run --open-files 0 -- touch ran",
+    "run --require read_boundry -- touch ran",
+    "run --require target_network -- touch ran",
+    "run --profile no-such-file -- touch ran",
+    "run --profile . -- touch ran",
+    "run --profile wrong.toml -- touch ran",
+    "run --profile names.toml -- touch ran",
+    "run --profile caches.toml -- touch ran",
+    "run --profile paths.toml --rw nowhere -- touch ran",
+    "run --profile paths.toml --open-files 0 -- touch ran",
+    "run --profile fixed.toml --workspace here -- touch ran",
+    "explain",
+    "explain here loook",
+    "explain network write",
+    "explain env:A execute",
+    "explain loop read",
+    "man rnu",
+    "completions bsh",
+];
+
 /// Checks the shape of a message and what its parts contain.
 #[track_caller]
 fn check(done: &Done, named: &[&str], fix: &str) {
@@ -81,6 +129,44 @@ fn a_wrong_option_is_named_with_its_fix() {
         check(&done, named, fix);
         assert!(!place.file("ran").exists(), "{options:?} ran the command");
     }
+}
+
+#[test]
+fn messages_are_as_reviewed() {
+    let place = Place::new();
+    for (name, text) in [
+        (
+            "wrong.toml",
+            "secrets = ['x']\nnetwork = 'no'\n[limits]\nmemory = '64X'\n",
+        ),
+        ("names.toml", "bundles = ['base', 'pyhton']\n"),
+        ("caches.toml", "cache = ['crago']\n"),
+        (
+            "paths.toml",
+            "[[roots]]\npath = 'nowhere'\naccess = 'read-only'\n",
+        ),
+        ("fixed.toml", "workspace = '/usr'\n"),
+    ] {
+        place.write(name, text);
+    }
+    fs::create_dir_all(place.file("here")).unwrap();
+    fs::create_dir_all(place.file(".vscode")).unwrap();
+    std::os::unix::fs::symlink("loop", place.file("loop")).unwrap();
+    let mut all = String::new();
+    for line in REVIEWED {
+        let done = place.ringfence(line.split(' '));
+        assert_eq!((done.status, done.stdout.as_str()), (125, ""), "{line}: {done:?}");
+        assert!(!place.file("ran").exists(), "{line} ran the command");
+        assert!(
+            !done.stderr.contains("secret-value") && !done.stderr.contains('\x1b'),
+            "{done:?}"
+        );
+        all.push_str(&format!(
+            "$ ringfence {line}\n{}\n",
+            place.anonymous(&done.stderr)
+        ));
+    }
+    assert_snapshot("messages.txt", &all);
 }
 
 #[test]

@@ -4,6 +4,18 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
+#[path = "options/environment.rs"]
+mod environment;
+#[path = "options/guards.rs"]
+mod guards;
+#[path = "options/limits.rs"]
+mod limits;
+#[path = "options/profile.rs"]
+mod profile;
+#[path = "options/programs.rs"]
+mod programs;
+#[path = "options/reports.rs"]
+mod reports;
 mod support;
 
 use std::fs;

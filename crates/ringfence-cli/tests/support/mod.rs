@@ -32,6 +32,27 @@ pub(crate) fn installed(test: &str, commands: &[&[&str]]) -> bool {
     all
 }
 
+/// Compares a text with the one in `tests/snapshots`; where `UPDATE_SNAPSHOTS` is set, writes it there instead.
+#[track_caller]
+pub(crate) fn assert_snapshot(name: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/snapshots")
+        .join(name);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        fs::write(&path, text).expect("a snapshot");
+    }
+    let expected = fs::read_to_string(&path).unwrap_or_default();
+    let at = expected
+        .lines()
+        .zip(text.lines())
+        .position(|(expected, line)| expected != line);
+    assert!(
+        expected == text,
+        "{name} differs from line {:?} on; UPDATE_SNAPSHOTS=1 takes over what there is now:\n{text}",
+        at.map(|line| line + 1)
+    );
+}
+
 /// A workspace, and a scratch root of its own (`TMPDIR`).
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -86,6 +107,8 @@ impl Place {
             .current_dir(self.workspace())
             .env("TMPDIR", self.scratch.path())
             .env("PWD", self.workspace())
+            // The width of help texts.
+            .env_remove("COLUMNS")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -97,9 +120,23 @@ impl Place {
         self.finish(self.command(arguments).spawn().expect("ringfence starts"))
     }
 
+    /// The same, with variables of the caller's.
+    pub(crate) fn ringfence_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Done {
+        let mut command = self.command(arguments);
+        command.envs(variables.iter().copied());
+        self.finish(command.spawn().expect("ringfence starts"))
+    }
+
     /// Runs a script confined, by `sh -c`, after these options.
     pub(crate) fn sh(&self, options: &[&str], script: &str) -> Done {
         self.ringfence([&["run"], options, &["--", "sh", "-c", script]].concat())
+    }
+
+    /// A text with the names of its own directories taken out.
+    pub(crate) fn anonymous(&self, text: &str) -> String {
+        let name = |path: &Path| path.to_str().expect("a name").to_owned();
+        text.replace(&name(self.workspace()), "[workspace]")
+            .replace(&name(self.scratch.path()), "[scratch]")
     }
 
     /// Waits for a started `ringfence`.
