@@ -2,9 +2,10 @@
 //!
 //! Most are symbolic links that lead nowhere: to whoever opens the name, nothing is there. Their users, in any number
 //! of processes, share a lock in a directory of locks; whoever leaves last removes the placeholder, unless somebody has
-//! put the name to use meanwhile. What is there already and looks like a placeholder is taken for one. A journal says what to remove if its owner dies: its locks are gone then, and
-//! [`sweep`] does what it would have done.
+//! put the name to use meanwhile. What is there already and looks like a placeholder is taken for one. A journal says
+//! what to remove if its owner dies: its locks are gone then, and [`sweep`] does what it would have done.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -12,11 +13,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use ringfence_policy::StandIn;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, ResolveFlags, flock, openat, openat2,
+    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, ResolveFlags, fcntl_lock, openat, openat2,
     readlinkat, renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
@@ -337,15 +339,28 @@ fn look(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<ObjectId>> {
 }
 
 /// The lock that the users of one placeholder share: a file named by the object.
+///
+/// Between processes it is a record lock of `fcntl(2)`, which ends with its process even if a fork of that process
+/// lives on; within one process, the users are counted.
 #[derive(Debug)]
-struct Lock {
+struct Lock(PathBuf);
+
+/// The locks of this process. A file is open once only: closing any descriptor of it would give the lock back.
+static LOCKS: Mutex<BTreeMap<PathBuf, Users>> = Mutex::new(BTreeMap::new());
+
+struct Users {
     file: File,
-    path: PathBuf,
+    count: usize,
 }
 
 impl Lock {
     fn share(locks: &Path, object: ObjectId) -> io::Result<Self> {
         let path = locks.join(format!("{}-{}", object.0, object.1));
+        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(users) = held.get_mut(&path) {
+            users.count += 1;
+            return Ok(Self(path));
+        }
         loop {
             let file = match open_lock(&path) {
                 // The last set with the same root has just removed it.
@@ -355,35 +370,59 @@ impl Lock {
                 }
                 opened => opened?,
             };
-            flock(&file, FlockOperation::LockShared)?;
-            let lock = Self {
-                file,
-                path: path.clone(),
-            };
-            if lock.is_current() {
-                return Ok(lock);
+            fcntl_lock(&file, FlockOperation::LockShared)?;
+            if is_at(&file, &path) {
+                held.insert(path.clone(), Users { file, count: 1 });
+                return Ok(Self(path));
             }
         }
     }
 
-    /// Whether the file has not been removed since it was opened.
-    fn is_current(&self) -> bool {
-        let (Ok(held), Ok(there)) = (self.file.metadata(), self.path.symlink_metadata()) else {
-            return false;
-        };
-        (held.dev(), held.ino()) == (there.dev(), there.ino())
-    }
-
     /// Gives it back; the last user does what there is to do before that.
-    fn leave<T>(self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        match flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => return Ok(None),
+    fn leave<T>(mut self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+        let path = std::mem::take(&mut self.0);
+        // Until this is done nobody else in this process opens the file.
+        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(file) = give_back(&mut held, &path) else {
+            return Ok(None);
+        };
+        // Of two processes that leave at once both would find the other one's share, did they keep their own.
+        fcntl_lock(&file, FlockOperation::Unlock)?;
+        match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::AGAIN | Errno::ACCESS) => return Ok(None),
             other => other?,
         }
+        if !is_at(&file, &path) {
+            return Ok(None);
+        }
         let done = last();
-        fs::remove_file(&self.path)?;
+        fs::remove_file(&path)?;
         done.map(Some)
     }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        give_back(&mut LOCKS.lock().unwrap_or_else(PoisonError::into_inner), &self.0);
+    }
+}
+
+/// Gives the file to the last user in this process.
+fn give_back(held: &mut BTreeMap<PathBuf, Users>, path: &Path) -> Option<File> {
+    let users = held.get_mut(path)?;
+    users.count -= 1;
+    if users.count > 0 {
+        return None;
+    }
+    held.remove(path).map(|users| users.file)
+}
+
+/// Whether the file has not been removed since it was opened.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
+        return false;
+    };
+    (held.dev(), held.ino()) == (there.dev(), there.ino())
 }
 
 fn open_lock(path: &Path) -> io::Result<File> {
@@ -391,6 +430,7 @@ fn open_lock(path: &Path) -> io::Result<File> {
     options
         .create(true)
         .truncate(false)
+        .read(true)
         .write(true)
         .mode(0o600)
         .open(path)

@@ -1,5 +1,6 @@
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use ringfence_policy::{Kind, Resolve, StandIn};
 use tempfile::TempDir;
@@ -151,28 +152,51 @@ fn a_journal_cut_short_is_read_as_far_as_it_goes() {
     assert_eq!(swept(&ground.at("missing")), Vec::<PathBuf>::new());
 }
 
+/// In several threads of several processes: the test runs itself.
 #[test]
 fn many_that_come_and_go_always_find_it_and_leave_nothing() {
-    let ground = Ground::new();
+    const PLACE: &str = "RINGFENCE_TEST_PLACE";
+    if let Some(place) = std::env::var_os(PLACE) {
+        return come_and_go(place.as_ref());
+    }
+    let place = tempfile::tempdir().unwrap();
+    for directory in ["top", "locks"] {
+        fs::create_dir(place.path().join(directory)).unwrap();
+    }
+    let this = "placeholder::tests::many_that_come_and_go_always_find_it_and_leave_nothing";
+    let again = || {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args(["--exact", this]).env(PLACE, place.path());
+        command.stdout(Stdio::piped()).spawn().unwrap()
+    };
+    for child in [again(), again(), again()] {
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    }
+    for directory in ["top", "locks"] {
+        assert_eq!(fs::read_dir(place.path().join(directory)).unwrap().count(), 0);
+    }
+}
+
+fn come_and_go(place: &Path) {
+    let (top, locks) = (place.join("top"), place.join("locks"));
     std::thread::scope(|scope| {
-        for thread in 0..8 {
-            let ground = &ground;
+        for thread in 0..4 {
+            let (top, locks) = (&top, &locks);
             scope.spawn(move || {
                 for round in 0..100 {
-                    let mut owner = ground.owner(&format!("journal-{thread}-{round}"));
-                    let stand_in = if round % 2 == 0 {
-                        StandIn::Link
-                    } else {
-                        StandIn::File("x")
+                    let journal = format!("journal-{}-{thread}-{round}", std::process::id());
+                    let mut owner = Placeholders::new(locks.join(journal), locks.clone());
+                    let (name, stand_in) = match round % 2 {
+                        0 => ("link", StandIn::Link),
+                        _ => ("file", StandIn::File("x")),
                     };
-                    let name = if round % 2 == 0 { "link" } else { "file" };
-                    let occupied = owner.occupy(&ground.at(name), stand_in).unwrap();
+                    let occupied = owner.occupy(&top.join(name), stand_in).unwrap();
                     assert_eq!(occupied, Occupied::Placeholder);
-                    assert!(ground.at(name).symlink_metadata().is_ok());
+                    assert!(top.join(name).symlink_metadata().is_ok());
                 }
             });
         }
     });
-    assert_eq!(fs::read_dir(ground.top.path()).unwrap().count(), 0);
-    assert_eq!(fs::read_dir(ground.locks.path()).unwrap().count(), 0);
 }

@@ -259,6 +259,7 @@ fn no_link_is_missed_in_an_index_that_git_still_reads() {
                 Ok(())
             });
             checked.unwrap();
+            fs::write(repository.directory().join("index"), &index).unwrap();
         }
     }
 }
