@@ -1,7 +1,8 @@
 //! Closed names with nothing behind them, in places where a command could create them.
 
-use std::collections::BTreeMap;
-use std::io::ErrorKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_host::placeholder::{self, Occupied, Placeholders};
@@ -17,6 +18,8 @@ pub(crate) struct Absent {
     occupied: BTreeMap<PathBuf, StandIn>,
     /// Names that could not be occupied, and why.
     open: BTreeMap<PathBuf, String>,
+    /// Names that the host lets nobody create who runs as this user.
+    refused: BTreeSet<PathBuf>,
 }
 
 /// Occupies every closed name that a command could create.
@@ -70,7 +73,9 @@ impl Absent {
                 self.occupied.insert(name, stand_in);
             }
             // What this user can't create, its commands can't either.
-            Err(error) if is_refusal(error.kind()) => {}
+            Err(error) if is_refused_for_good(&error, parent) => {
+                self.refused.insert(region.path.to_owned());
+            }
             Err(error) if error.raw_os_error() == Some(Errno::LOOP.raw_os_error()) => return Err(name),
             Err(error) => drop(self.open.insert(region.path.to_owned(), error.to_string())),
         }
@@ -110,6 +115,11 @@ impl Absent {
     pub(crate) fn failure(&self, path: &Path) -> Option<&str> {
         self.open.get(path).map(String::as_str)
     }
+
+    /// Whether the host itself lets no command of this user create the name.
+    pub(crate) fn is_refused(&self, path: &Path) -> bool {
+        self.refused.contains(path)
+    }
 }
 
 /// The path itself if only its last name is missing, else the first missing name above it; a placeholder of somebody
@@ -123,6 +133,12 @@ fn first_missing(path: &Path) -> Option<PathBuf> {
     first.or(Some(path)).map(Path::to_owned)
 }
 
-fn is_refusal(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+/// The owner of a directory can allow itself what its mode refuses.
+fn is_refused_for_good(error: &Error, directory: &Path) -> bool {
+    let this = rustix::process::geteuid().as_raw();
+    match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => true,
+        ErrorKind::PermissionDenied => directory.metadata().is_ok_and(|metadata| metadata.uid() != this),
+        _ => false,
+    }
 }

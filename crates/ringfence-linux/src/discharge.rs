@@ -138,7 +138,7 @@ impl Answers<'_> {
     fn absent(&self, axis: Axis, placement: &Placement) -> Discharge {
         let parent = placement.path.parent().unwrap_or(Path::new("/"));
         let creatable = self.policy.tree.decide(parent, Axis::Write).access == Access::Allow;
-        if !creatable {
+        if !creatable || self.absent.is_refused(&placement.path) {
             return Discharge::Vacuous;
         }
         let what = match axis {

@@ -12,7 +12,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
@@ -477,6 +477,30 @@ fn unguarded_paths_and_dropped_presets_are_open() {
         "git config user.name x && cat .env && mkdir .vscode"
     ));
     assert!(!works(&fenced, "echo x > .git/hooks/pre-commit"));
+}
+
+/// What the host refuses to the user need not be closed; what the user could allow itself must be.
+#[test]
+fn a_workspace_that_the_host_closes_needs_no_placeholders() {
+    if rustix::process::geteuid().is_root() {
+        common::skip("closed workspaces", "root may write everywhere");
+        return;
+    }
+    let fixture = Fixture::new();
+    let closed = ProfileConfig {
+        workspace: "/usr/share/doc".into(),
+        ..fixture.config()
+    };
+    let fenced = executor(&fixture, &closed);
+    assert!(works(&fenced, "test ! -e .git && ! mkdir .git"));
+    assert!(!Path::new("/usr/share/doc/.git").is_symlink());
+
+    let own = fixture.path(".");
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o555)).unwrap();
+    let refused = fixture.set_with(&fixture.config()).executor("a").unwrap_err();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    let said = format!("{refused:?}");
+    assert!(said.contains("it can't be occupied"), "{said}");
 }
 
 #[test]
