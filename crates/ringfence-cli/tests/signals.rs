@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use support::Place;
+use support::{Place, RINGFENCE};
 
 const FORWARDED: [(Signal, &str, i32); 3] = [
     (Signal::INT, "INT", 2),
@@ -21,7 +21,18 @@ const FORWARDED: [(Signal, &str, i32); 3] = [
 
 /// Starts a script that says `ready`, and waits until it has.
 fn start(place: &Place, script: &str) -> (Child, BufReader<impl Read>) {
-    let mut child = place.command(["run", "--", "sh", "-c", script]).spawn().unwrap();
+    // Whoever runs the tests may ignore signals, and so would what they start.
+    let mut env = place.unconfined("env");
+    env.args([
+        "--default-signal=INT,TERM,HUP",
+        RINGFENCE,
+        "run",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ]);
+    let mut child = env.spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
