@@ -1,0 +1,274 @@
+//! What sets ask of a backend, seen from a backend that confines nothing and counts.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "tests end by panicking")]
+
+mod common;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use common::Fixture;
+use ringfence::backend::direct::Direct;
+use ringfence::backend::{
+    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, ReleaseFailed,
+    SetupFailed, Unavailable,
+};
+use ringfence::blocking::ExecutorSet;
+use ringfence::{CloseProblem, ExecutorError, Host, Isolation, Profile, RegionTree, Report, RunError};
+
+#[derive(Debug, Default)]
+struct Counting {
+    direct: Direct,
+    counts: Arc<Counts>,
+    /// Compiling says that it has begun, and goes on when it is told to.
+    gate: Mutex<Option<(Sender<()>, Receiver<()>)>>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    compiled: AtomicUsize,
+    released: AtomicUsize,
+    bases: Mutex<Vec<PathBuf>>,
+    refuses: AtomicBool,
+    keeps: AtomicBool,
+}
+
+impl Backend for Counting {
+    fn capabilities(&self) -> &Capabilities {
+        self.direct.capabilities()
+    }
+
+    fn private_directories(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn advice(&self, _: &SetupFailed) -> String {
+        String::new()
+    }
+
+    fn compile(&self, mut request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
+        let gate = self.gate.lock().unwrap().take();
+        if let Some((begun, go)) = gate {
+            begun.send(()).unwrap();
+            go.recv().unwrap();
+        }
+        self.counts.compiled.fetch_add(1, Ordering::SeqCst);
+        self.counts.bases.lock().unwrap().push(request.base.clone());
+        if self.counts.refuses.load(Ordering::SeqCst) {
+            return Err(Unavailable::Path {
+                path: "/x".into(),
+                why: "a test wants it so".to_owned(),
+            });
+        }
+        request.policy.isolation = Isolation::Unconfined;
+        Ok(Arc::new(Counted {
+            policy: self.direct.compile(request)?,
+            counts: Arc::clone(&self.counts),
+        }))
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    policy: Arc<dyn CompiledPolicy>,
+    counts: Arc<Counts>,
+}
+
+impl CompiledPolicy for Counted {
+    fn report(&self) -> Arc<Report> {
+        self.policy.report()
+    }
+
+    fn tree(&self) -> Arc<RegionTree> {
+        self.policy.tree()
+    }
+
+    fn warm_up(&self) -> Result<(), LaunchError> {
+        Ok(())
+    }
+
+    fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
+        self.policy.launch(launch)
+    }
+
+    fn release(&self) -> Result<(), ReleaseFailed> {
+        self.counts.released.fetch_add(1, Ordering::SeqCst);
+        if self.counts.keeps.load(Ordering::SeqCst) {
+            return Err(ReleaseFailed {
+                what: "a view".to_owned(),
+                why: "it is busy".to_owned(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A set over a counting backend, with what it counts.
+fn counted(fixture: &Fixture, backend: Counting) -> (ExecutorSet, Arc<Counts>) {
+    let counts = Arc::clone(&backend.counts);
+    let profile = Profile::new(&fixture.config(), &Host).unwrap();
+    let set = ringfence::ExecutorSet::builder(profile)
+        .scratch_root(fixture.scratch.path())
+        .max_executors(2)
+        .backend(Arc::new(backend))
+        .build()
+        .unwrap();
+    (set.into(), counts)
+}
+
+fn count(counter: &AtomicUsize) -> usize {
+    counter.load(Ordering::SeqCst)
+}
+
+#[test]
+fn set_6_set_9_one_backend_serves_all_and_compiles_only_when_asked() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    assert_eq!(count(&counts.compiled), 0);
+    assert_eq!(set.keys(), Vec::<String>::new());
+    set.executor("b").unwrap();
+    set.executor("a").unwrap();
+    set.executor("a").unwrap();
+    assert_eq!(
+        (count(&counts.compiled), set.keys()),
+        (2, vec!["a".into(), "b".into()])
+    );
+    assert!(set.close().is_clean());
+    assert_eq!(count(&counts.released), 2);
+}
+
+#[test]
+fn set_15_set_16_a_failed_construction_leaves_nothing_and_can_be_tried_again() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    counts.refuses.store(true, Ordering::SeqCst);
+    for _ in 0..3 {
+        let error = set.executor("a").unwrap_err();
+        assert!(matches!(error, ExecutorError::Unavailable(_)), "{error}");
+    }
+    let bases = counts.bases.lock().unwrap().clone();
+    assert!(
+        bases.len() == 3 && bases.iter().all(|base| !base.exists()),
+        "{bases:?}"
+    );
+    assert!(set.keys().is_empty());
+    counts.refuses.store(false, Ordering::SeqCst);
+    set.executor("a").unwrap();
+    set.executor("b").unwrap();
+    let error = set.executor("c").unwrap_err();
+    assert!(matches!(error, ExecutorError::Limit { max: 2 }), "{error}");
+    assert!(set.close().is_clean());
+}
+
+#[test]
+fn set_14_building_one_key_holds_up_no_other() {
+    let fixture = Fixture::new();
+    let (begun, has_begun) = channel();
+    let (go, wait) = channel();
+    let backend = Counting::default();
+    *backend.gate.lock().unwrap() = Some((begun, wait));
+    let (set, counts) = counted(&fixture, backend);
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| set.executor("slow").unwrap());
+        has_begun.recv().unwrap();
+        let quick = set.executor("quick").unwrap();
+        assert_eq!(set.executor("quick").unwrap().home(), quick.home());
+        assert_eq!(count(&counts.compiled), 1);
+        go.send(()).unwrap();
+        slow.join().unwrap();
+    });
+    assert!(set.close().is_clean());
+}
+
+#[test]
+fn set_31_set_38_every_problem_of_closing_is_told_and_nothing_is_released_twice() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    set.executor("a").unwrap();
+    set.executor("b").unwrap();
+    counts.keeps.store(true, Ordering::SeqCst);
+    let report = set.close();
+    let mut keys: Vec<&str> = report
+        .problems
+        .iter()
+        .map(|problem| match problem {
+            CloseProblem::Policy { key, failed } if failed.what == "a view" => key.as_str(),
+            _ => "",
+        })
+        .collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["a", "b"]);
+    assert_eq!(set.close(), report);
+    assert_eq!(count(&counts.released), 2);
+    assert!(
+        fixture.scratch_entries().is_empty(),
+        "the directories are removed all the same"
+    );
+}
+
+#[test]
+fn set_32_set_41_nothing_is_released_under_a_command_and_waiting_can_be_bounded() {
+    let fixture = Fixture::new();
+    let (begun, has_begun) = channel();
+    let (go, wait) = channel();
+    let backend = Counting::default();
+    *backend.gate.lock().unwrap() = Some((begun, wait));
+    let (set, counts) = counted(&fixture, backend);
+    std::thread::scope(|scope| {
+        let making = scope.spawn(|| set.executor("a"));
+        has_begun.recv().unwrap();
+        let still = set.close_within(Duration::from_millis(50)).unwrap_err();
+        assert_eq!(still.alive, 1);
+        assert_eq!(count(&counts.released), 0);
+        assert!(matches!(set.executor("b"), Err(ExecutorError::SetClosed)));
+        go.send(()).unwrap();
+        // It was admitted before the closing began, so it is finished, and then closed like any other.
+        let made = making.join().unwrap().unwrap();
+        assert!(set.close_within(Duration::from_secs(30)).unwrap().is_clean());
+        let late = made.run_command(fixture.workspace.path(), "true").unwrap_err();
+        assert!(matches!(late, RunError::ExecutorClosed), "{late}");
+    });
+    assert_eq!((count(&counts.compiled), count(&counts.released)), (1, 1));
+}
+
+#[test]
+fn set_40_a_failed_spawn_holds_up_no_close() {
+    let fixture = Fixture::new();
+    let (set, _) = counted(&fixture, Counting::default());
+    let executor = set.executor("a").unwrap();
+    let missing = executor.run_argv(fixture.workspace.path(), ["no-such-program"]);
+    assert!(missing.is_err());
+    assert!(set.close_within(Duration::from_secs(30)).unwrap().is_clean());
+}
+
+#[test]
+fn a_released_key_ends_its_commands_and_makes_room() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    let (first, other) = (set.executor("a").unwrap(), set.executor("b").unwrap());
+    let home = first.home().unwrap().to_owned();
+    let running = first
+        .shell("sleep 300")
+        .current_dir(fixture.workspace.path())
+        .spawn()
+        .unwrap();
+    assert!(set.release("a").unwrap().is_clean());
+    assert!(!running.wait().unwrap().success());
+    assert_eq!((count(&counts.released), home.exists()), (1, false));
+    let late = first.run_command(fixture.workspace.path(), "true").unwrap_err();
+    assert!(matches!(late, RunError::ExecutorClosed), "{late}");
+    assert!(
+        other
+            .run_command(fixture.workspace.path(), "true")
+            .unwrap()
+            .success()
+    );
+    assert_eq!(set.keys(), ["b"]);
+    set.executor("c").unwrap();
+    assert!(set.release("never asked for").unwrap().is_clean());
+    assert!(set.close().is_clean());
+}
