@@ -26,6 +26,8 @@ pub mod guarded;
 mod homes;
 mod host;
 pub mod links;
+#[cfg(target_os = "linux")]
+pub mod mountinfo;
 mod observe;
 #[cfg(target_os = "linux")]
 pub mod placeholder;

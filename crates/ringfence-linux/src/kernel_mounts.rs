@@ -3,10 +3,9 @@
 //! A caller with user id 0 owns their files: writing there changes the host, whatever directory they lie below. An
 //! image tree with its own `/proc` and `/sys` is the usual way for one to lie in a workspace.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use ringfence_host::mountinfo;
 use ringfence_policy::{Access, Axes, RegionTree, Rule, Source, Verdict};
 
 /// Types, as mountinfo names them.
@@ -51,25 +50,12 @@ fn parse(text: &[u8]) -> Vec<Mount> {
 /// `ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [OPTIONAL]… - TYPE SOURCE OPTIONS`
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|byte| *byte == b' ');
-    let path = unescape(fields.nth(4)?);
+    let path = mountinfo::path(fields.nth(4)?);
     let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
     Some(Mount {
-        path: PathBuf::from(OsString::from_vec(path)),
+        path,
         kind: String::from_utf8_lossy(kind).into_owned(),
     })
-}
-
-/// Blank, tab, newline and backslash are written as `\` and three octal digits.
-fn unescape(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, more)) = rest.split_first() {
-        let digits = more.get(..3).filter(|_| *first == b'\\');
-        let octal = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
-        bytes.push(octal.unwrap_or(*first));
-        rest = if octal.is_some() { &more[3..] } else { more };
-    }
-    bytes
 }
 
 /// Rules that close the kernel's filesystems below what the policy shows: nobody writes them, and another procfs is
@@ -146,7 +132,6 @@ mod tests {
                 ("/w/proc", "proc")
             ]
         );
-        assert_eq!(unescape(b"a\\134b\\0"), b"a\\b\\0");
     }
 
     #[test]

@@ -120,6 +120,18 @@ fn counted(fixture: &Fixture, backend: Counting) -> (ExecutorSet, Arc<Counts>) {
     (set.into(), counts)
 }
 
+/// A backend whose first compilation says when it has begun, and waits to be let go on.
+fn gated() -> (Counting, Receiver<()>, Sender<()>) {
+    let (begun, has_begun) = channel();
+    let (go, wait) = channel();
+    let gate = Mutex::new(Some((begun, wait)));
+    let backend = Counting {
+        gate,
+        ..Counting::default()
+    };
+    (backend, has_begun, go)
+}
+
 fn count(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::SeqCst)
 }
@@ -167,10 +179,7 @@ fn set_15_set_16_a_failed_construction_leaves_nothing_and_can_be_tried_again() {
 #[test]
 fn set_14_building_one_key_holds_up_no_other() {
     let fixture = Fixture::new();
-    let (begun, has_begun) = channel();
-    let (go, wait) = channel();
-    let backend = Counting::default();
-    *backend.gate.lock().unwrap() = Some((begun, wait));
+    let (backend, has_begun, go) = gated();
     let (set, counts) = counted(&fixture, backend);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| set.executor("slow").unwrap());
@@ -213,10 +222,7 @@ fn set_31_set_38_every_problem_of_closing_is_told_and_nothing_is_released_twice(
 #[test]
 fn set_32_set_41_nothing_is_released_under_a_command_and_waiting_can_be_bounded() {
     let fixture = Fixture::new();
-    let (begun, has_begun) = channel();
-    let (go, wait) = channel();
-    let backend = Counting::default();
-    *backend.gate.lock().unwrap() = Some((begun, wait));
+    let (backend, has_begun, go) = gated();
     let (set, counts) = counted(&fixture, backend);
     std::thread::scope(|scope| {
         let making = scope.spawn(|| set.executor("a"));

@@ -100,17 +100,17 @@ package main
 import (
 	\"fmt\"
 
-	\"example.com/work/double\"
+	\"example.com/sums/double\"
 )
 
 func main() { fmt.Println(double.Double(4)) }
 ";
     place.write("main.go", main);
-    let script = "go mod init example.com/work 2>log && go build -o program . && ./program && go test ./...";
+    let script = "go mod init example.com/sums 2>log && go build -o program . && ./program && go test ./...";
     let done = place.sh(&[], script).succeeded();
     let lines: Vec<&str> = done.stdout.lines().collect();
     assert!(
-        lines.len() == 3 && lines[0] == "8" && lines[2].starts_with("ok  \texample.com/work/double\t"),
+        lines.len() == 3 && lines[0] == "8" && lines[2].starts_with("ok  \texample.com/sums/double\t"),
         "{done:?}"
     );
 }
@@ -128,10 +128,10 @@ fn java_compiles_packs_and_runs_classes() {
         return;
     }
     let place = Place::new();
-    let greeting = "package work;\npublic record Greeting(String name) {\n    public String toString() { return \"hello \" + name; }\n}\n";
-    place.write("source/work/Greeting.java", greeting);
+    let greeting = "package greet;\npublic record Greeting(String name) {\n    public String toString() { return \"hello \" + name; }\n}\n";
+    place.write("source/greet/Greeting.java", greeting);
     let main = "\
-package work;
+package greet;
 
 public class Main {
     public static void main(String[] names) throws Exception {
@@ -149,11 +149,11 @@ public class Main {
     }
 }
 ";
-    place.write("source/work/Main.java", main);
+    place.write("source/greet/Main.java", main);
     let script = "
         set -e
-        javac -d classes source/work/*.java && java -cp classes work.Main classes
-        jar --create --file work.jar --main-class work.Main -C classes . && java -jar work.jar archive
+        javac -d classes source/greet/*.java && java -cp classes greet.Main classes
+        jar --create --file greet.jar --main-class greet.Main -C classes . && java -jar greet.jar archive
     ";
     let done = place.sh(&[], script).succeeded();
     assert_eq!(done.stdout, "hello classes\nhello archive\n");

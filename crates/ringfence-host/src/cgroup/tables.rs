@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use super::{NoPlace, files};
+use crate::mountinfo;
 
 /// A mounted control-group file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,8 +84,8 @@ fn mount(line: &[u8]) -> Option<Mount> {
         _ => return None,
     };
     Some(Mount {
-        point: path(unescape(point)),
-        shown: path(unescape(shown)),
+        point: mountinfo::path(point),
+        shown: mountinfo::path(shown),
         kind,
         writing,
     })
@@ -110,17 +111,4 @@ fn words(list: &[u8]) -> Vec<Vec<u8>> {
 
 fn path(bytes: Vec<u8>) -> PathBuf {
     OsString::from_vec(bytes).into()
-}
-
-/// Blank, tab, newline and backslash are written as `\` and three octal digits.
-fn unescape(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, more)) = rest.split_first() {
-        let digits = more.get(..3).filter(|_| *first == b'\\');
-        let octal = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
-        bytes.push(octal.unwrap_or(*first));
-        rest = if octal.is_some() { &more[3..] } else { more };
-    }
-    bytes
 }
