@@ -16,6 +16,9 @@ type Failure = Box<dyn Error>;
 /// A program that does nothing, linked dynamically.
 const DYNAMIC: &str = "/usr/bin/true";
 
+/// What all others are compared with.
+const PLAIN: &str = "plain";
+
 /// Pause before each measurement, so that what one candidate leaves behind (teardown, the next spare) is not
 /// counted against the next one.
 const SETTLE: Duration = Duration::from_millis(5);
@@ -66,12 +69,17 @@ impl Candidates {
         })
     }
 
-    /// Runs all candidates `rounds` times, one after the other in each round.
-    pub(crate) fn measure(&mut self, warm_up: usize, rounds: usize) -> Result<Figures, Failure> {
+    /// Runs all candidates, or `only` these and the plain one, `rounds` times, one after the other in each round.
+    pub(crate) fn measure(
+        &mut self,
+        warm_up: usize,
+        rounds: usize,
+        only: &[String],
+    ) -> Result<Figures, Failure> {
         let workspace = self.workspace.path().to_owned();
         let (set, warm, cold_keys) = (&self.set, &self.warm, &mut self.cold_keys);
         let fixed = self.fixed.clone();
-        let mut runs: Vec<Run<'_>> = vec![("plain", Box::new(|| plain(Command::new(DYNAMIC))))];
+        let mut runs: Vec<Run<'_>> = vec![(PLAIN, Box::new(|| plain(Command::new(DYNAMIC))))];
         if let Some(fixed) = &fixed {
             runs.push(("plain_static", Box::new(move || plain(Command::new(fixed)))));
             runs.push(("warm_static", Box::new(move || confined(warm, fixed))));
@@ -118,6 +126,11 @@ impl Candidates {
                 }),
             ));
         }
+        let is_wanted = |name: &str| only.is_empty() || name == PLAIN || only.iter().any(|only| only == name);
+        if let Some(unknown) = only.iter().find(|only| !runs.iter().any(|(name, _)| name == only)) {
+            return Err(format!("there is nothing called {unknown} to measure here").into());
+        }
+        runs.retain(|(name, _)| is_wanted(name));
         let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
         for round in 0..warm_up + rounds {
             for ((name, run), times) in runs.iter_mut().zip(&mut times) {

@@ -25,6 +25,10 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 
+    /// Measure only these, and plain spawns to compare with
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+
     /// The ringfence command to measure [default: beside this program]
     #[arg(long, value_name = "FILE")]
     cli: Option<std::path::PathBuf>,
@@ -42,9 +46,9 @@ const WARM_UP_ROUNDS: usize = 5;
 )]
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let measured = Candidates::new(arguments.cli).and_then(|mut candidates| {
+    let measured = Candidates::new(arguments.cli.clone()).and_then(|mut candidates| {
         let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
-        candidates.measure(WARM_UP_ROUNDS, rounds)
+        candidates.measure(WARM_UP_ROUNDS, rounds, &arguments.only)
     });
     match measured {
         Ok(figures) if arguments.json => println!("{:#}", figures.to_json()),

@@ -4,6 +4,7 @@
 //! names have come or gone, as the kernel tells it; where the kernel can't, at those whose change time is another.
 
 mod directory;
+mod literal;
 mod repository;
 mod watch;
 
@@ -14,7 +15,8 @@ use std::path::{Path, PathBuf};
 use ringfence_policy::Pattern;
 
 use directory::{Directory, Stamp};
-use watch::Watches;
+use literal::Literals;
+use watch::{Told, Watches};
 
 pub use repository::{Repository, RepositoryKind};
 
@@ -27,8 +29,7 @@ pub struct Search {
     scope: Scope,
     directories: BTreeMap<PathBuf, Directory>,
     watches: Watches,
-    /// What was found at the paths that are looked at one by one.
-    single: Vec<Found>,
+    literals: Literals,
     found: Vec<Found>,
     complete: bool,
 }
@@ -77,16 +78,16 @@ impl Search {
     /// Searches everything once.
     pub fn new(scope: Scope) -> Self {
         let mut search = Self {
+            literals: Literals::new(&scope.patterns),
             scope,
             directories: BTreeMap::new(),
             watches: Watches::new(),
-            single: Vec::new(),
             found: Vec::new(),
             complete: true,
         };
         let places = search.scope.places.clone();
         search.walk(places);
-        search.refresh_single();
+        search.literals.look(&search.watches, None);
         search.collect();
         search
     }
@@ -96,13 +97,14 @@ impl Search {
     /// Costs one system call where nothing has changed and the kernel tells of changes; else one for every directory
     /// it doesn't tell about.
     pub fn look(&mut self) -> bool {
-        let stale = self.stale();
-        let mut different = self.refresh_single();
-        if !stale.is_empty() {
-            self.walk(stale);
-            different |= self.collect();
+        let told = self.watches.changed();
+        let stale = self.stale(told.as_ref());
+        let different = self.literals.look(&self.watches, told.as_ref());
+        if stale.is_empty() && !different {
+            return false;
         }
-        different
+        self.walk(stale);
+        self.collect()
     }
 
     /// What there is, sorted.
@@ -121,9 +123,8 @@ impl Search {
     }
 
     /// The directories in which names may have come or gone.
-    fn stale(&mut self) -> Vec<PathBuf> {
-        let told = self.watches.changed();
-        let changed = |path: &Path, directory: &Directory| match &told {
+    fn stale(&self, told: Option<&Told>) -> Vec<PathBuf> {
+        let changed = |path: &Path, directory: &Directory| match told {
             Some(told) if directory.is_watched() => directory.is_told(told),
             _ => directory.is_different(path),
         };
@@ -193,31 +194,9 @@ impl Search {
         }
     }
 
-    /// Looks at the paths that need no search.
-    fn refresh_single(&mut self) -> bool {
-        let patterns = self.scope.patterns.iter().enumerate();
-        let single = patterns.filter(|(_, pattern)| pattern.glob().is_none());
-        let now: Vec<Found> = single
-            .filter_map(|(index, pattern)| {
-                let path = pattern.base().to_owned();
-                let object = Object::at(&path)?;
-                Some(Found::Match {
-                    path,
-                    object,
-                    pattern: index,
-                })
-            })
-            .collect();
-        if now == self.single {
-            return false;
-        }
-        self.single = now;
-        self.collect()
-    }
-
     /// Puts together what the directories hold; says whether it is different.
     fn collect(&mut self) -> bool {
-        let mut found: Vec<Found> = self.single.clone();
+        let mut found: Vec<Found> = self.literals.found().collect();
         found.extend(self.directories.values().flat_map(Directory::found).cloned());
         found.sort();
         let different = found != self.found;

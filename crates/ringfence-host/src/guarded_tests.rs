@@ -134,6 +134,49 @@ fn whatever_comes_or_goes_is_noticed_and_nothing_else_is_news() {
 }
 
 #[test]
+fn single_paths_are_news_however_they_come_and_go() {
+    let tree = Tree::new();
+    tree.dir("a");
+    let path = "a/b/c/secret";
+    let mut search = Search::new(Scope {
+        patterns: vec![Pattern::exactly(tree.path(path)), Pattern::exactly(tree.path("x"))],
+        ..Scope::default()
+    });
+    let mut expect = |change: &dyn Fn(), object: Option<Object>, news: bool| {
+        change();
+        assert_eq!(search.look(), news);
+        let expected: Vec<_> = object.map(|object| (tree.path(path), object)).into_iter().collect();
+        assert_eq!(matches(&search), expected);
+        assert!(!search.look(), "nothing has changed since");
+    };
+    let rename = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
+    expect(&|| drop(tree.dir("a/b")), None, false);
+    expect(&|| drop(tree.dir("a/b/c")), None, false);
+    expect(&|| drop(tree.file("a/b/c/other")), None, false);
+    expect(&|| drop(tree.file(path)), Some(Object::File), true);
+    expect(&|| rename("a", "away"), None, true);
+    expect(&|| drop(tree.file("away/b/c/more")), None, false);
+    expect(&|| rename("away", "a"), Some(Object::File), true);
+    expect(
+        &|| {
+            std::fs::remove_dir_all(tree.path("a")).unwrap();
+            tree.dir(path);
+        },
+        Some(Object::Directory),
+        true,
+    );
+    // Through a link nobody tells of changes, so it is looked at each time.
+    expect(&|| rename("a/b", "real"), None, true);
+    expect(
+        &|| drop(tree.link("a/b", tree.path("real"))),
+        Some(Object::Directory),
+        true,
+    );
+    expect(&|| rename("real/c", "real/d"), None, true);
+    expect(&|| rename("real/d", "real/c"), Some(Object::Directory), true);
+}
+
+#[test]
 fn repositories_are_known_by_what_they_contain() {
     let tree = Tree::new();
     for directory in ["w/.git", "w/.git/modules/a/b", "bare"] {

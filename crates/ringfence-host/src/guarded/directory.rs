@@ -1,11 +1,11 @@
 //! One directory as it was listed.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::Path;
 
+use super::watch::Told;
 use super::{Found, Object, Scope, repository};
 
 /// A directory that has been listed.
@@ -70,8 +70,8 @@ impl Directory {
     }
 
     /// Whether the kernel told of a change in it.
-    pub(super) fn is_told(&self, told: &HashSet<i32>) -> bool {
-        self.watch.is_some_and(|watch| told.contains(&watch))
+    pub(super) fn is_told(&self, told: &Told) -> bool {
+        self.watch.is_some_and(|watch| told.has(watch))
     }
 
     /// Whether names may have come or gone since it was listed.

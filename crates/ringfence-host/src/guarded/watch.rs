@@ -1,12 +1,48 @@
 //! The kernel's word that names in a directory have come or gone.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 #[cfg(target_os = "linux")]
 pub(super) use inotify::Watches;
 #[cfg(not(target_os = "linux"))]
 pub(super) use none::Watches;
+
+/// In which watched directories names have come or gone, and which.
+#[derive(Debug, Default)]
+pub(super) struct Told(HashMap<i32, Names>);
+
+#[derive(Debug, Default)]
+struct Names {
+    some: HashSet<OsString>,
+    /// The directory itself is another.
+    all: bool,
+}
+
+impl Told {
+    /// Whether any name has in this one.
+    pub(super) fn has(&self, watch: i32) -> bool {
+        self.0.contains_key(&watch)
+    }
+
+    /// Whether this name has.
+    pub(super) fn has_name(&self, watch: i32, name: &OsStr) -> bool {
+        self.0
+            .get(&watch)
+            .is_some_and(|names| names.all || names.some.contains(name))
+    }
+
+    #[cfg(target_os = "linux")]
+    fn insert(&mut self, watch: i32, name: Option<&std::ffi::CStr>) {
+        use std::os::unix::ffi::OsStrExt;
+        let names = self.0.entry(watch).or_default();
+        match name {
+            Some(name) => drop(names.some.insert(OsStr::from_bytes(name.to_bytes()).to_owned())),
+            None => names.all = true,
+        }
+    }
+}
 
 /// By inotify(7): a name that comes or goes is told before the call that did it returns.
 #[cfg(target_os = "linux")]
@@ -17,7 +53,7 @@ mod inotify {
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::{HashSet, Path};
+    use super::{Path, Told};
 
     /// Filesystems whose changes by others the kernel does not see, by their magic numbers (statfs(2)).
     const REMOTE: [u32; 5] = [
@@ -59,9 +95,9 @@ mod inotify {
             inotify::add_watch(inotify, path, events | how).ok()
         }
 
-        /// The watches of directories that have changed; nothing if the kernel lost count.
-        pub(crate) fn changed(&self) -> Option<HashSet<i32>> {
-            let mut changed = HashSet::new();
+        /// What has changed since it was asked last; nothing if the kernel lost count.
+        pub(crate) fn changed(&self) -> Option<Told> {
+            let mut changed = Told::default();
             let inotify = self.inotify.as_ref()?;
             let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
             let mut events = Reader::new(inotify, &mut buffer);
@@ -69,7 +105,7 @@ mod inotify {
             loop {
                 match events.next() {
                     Ok(event) if event.wd() < 0 => lost = true,
-                    Ok(event) => drop(changed.insert(event.wd())),
+                    Ok(event) => changed.insert(event.wd(), event.file_name()),
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => return (!lost).then_some(changed),
                     Err(_) => return None,
@@ -81,7 +117,7 @@ mod inotify {
 
 #[cfg(not(target_os = "linux"))]
 mod none {
-    use super::{HashSet, Path};
+    use super::{Path, Told};
 
     #[derive(Debug)]
     pub(crate) struct Watches;
@@ -95,7 +131,7 @@ mod none {
             None
         }
 
-        pub(crate) const fn changed(&self) -> Option<HashSet<i32>> {
+        pub(crate) const fn changed(&self) -> Option<Told> {
             None
         }
     }
