@@ -127,7 +127,10 @@ impl Candidates {
             ));
         }
         let is_wanted = |name: &str| only.is_empty() || name == PLAIN || only.iter().any(|only| only == name);
-        if let Some(unknown) = only.iter().find(|only| !runs.iter().any(|(name, _)| name == only)) {
+        if let Some(unknown) = only
+            .iter()
+            .find(|only| !runs.iter().any(|(name, _)| name == only))
+        {
             return Err(format!("there is nothing called {unknown} to measure here").into());
         }
         runs.retain(|(name, _)| is_wanted(name));

@@ -139,13 +139,19 @@ fn single_paths_are_news_however_they_come_and_go() {
     tree.dir("a");
     let path = "a/b/c/secret";
     let mut search = Search::new(Scope {
-        patterns: vec![Pattern::exactly(tree.path(path)), Pattern::exactly(tree.path("x"))],
+        patterns: vec![
+            Pattern::exactly(tree.path(path)),
+            Pattern::exactly(tree.path("x")),
+        ],
         ..Scope::default()
     });
     let mut expect = |change: &dyn Fn(), object: Option<Object>, news: bool| {
         change();
         assert_eq!(search.look(), news);
-        let expected: Vec<_> = object.map(|object| (tree.path(path), object)).into_iter().collect();
+        let expected: Vec<_> = object
+            .map(|object| (tree.path(path), object))
+            .into_iter()
+            .collect();
         assert_eq!(matches(&search), expected);
         assert!(!search.look(), "nothing has changed since");
     };

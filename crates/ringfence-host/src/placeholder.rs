@@ -5,25 +5,28 @@
 //! put the name to use meanwhile. What is there already and looks like a placeholder is taken for one. A journal says
 //! what to remove if its owner dies: its locks are gone then, and [`sweep`] does what it would have done.
 
-use std::collections::BTreeMap;
+mod lock;
+
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use ringfence_policy::StandIn;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, CWD, FlockOperation, Mode, OFlags, RenameFlags, ResolveFlags, fcntl_lock, openat, openat2,
-    readlinkat, renameat_with, statat, symlinkat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, readlinkat, renameat_with,
+    statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
 use crate::walk::NOWHERE;
+use lock::Lock;
+
+pub use lock::locks_of_user;
 
 /// How often a name is tried that others keep taking and leaving.
 const TRIES: usize = 64;
@@ -54,7 +57,7 @@ struct Placeholder {
 }
 
 /// Device and inode.
-type ObjectId = (u64, u64);
+pub(crate) type ObjectId = (u64, u64);
 
 impl Placeholders {
     /// An owner without placeholders. Its journal will be at `journal`; `locks` is an existing directory that all
@@ -336,104 +339,6 @@ fn look(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<ObjectId>> {
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// The lock that the users of one placeholder share: a file named by the object.
-///
-/// Between processes it is a record lock of `fcntl(2)`, which ends with its process even if a fork of that process
-/// lives on; within one process, the users are counted.
-#[derive(Debug)]
-struct Lock(PathBuf);
-
-/// The locks of this process. A file is open once only: closing any descriptor of it would give the lock back.
-static LOCKS: Mutex<BTreeMap<PathBuf, Users>> = Mutex::new(BTreeMap::new());
-
-struct Users {
-    file: File,
-    count: usize,
-}
-
-impl Lock {
-    fn share(locks: &Path, object: ObjectId) -> io::Result<Self> {
-        let path = locks.join(format!("{}-{}", object.0, object.1));
-        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(users) = held.get_mut(&path) {
-            users.count += 1;
-            return Ok(Self(path));
-        }
-        loop {
-            let file = match open_lock(&path) {
-                // The last set with the same root has just removed it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::DirBuilder::new().recursive(true).mode(0o700).create(locks)?;
-                    continue;
-                }
-                opened => opened?,
-            };
-            fcntl_lock(&file, FlockOperation::LockShared)?;
-            if is_at(&file, &path) {
-                held.insert(path.clone(), Users { file, count: 1 });
-                return Ok(Self(path));
-            }
-        }
-    }
-
-    /// Gives it back; the last user does what there is to do before that.
-    fn leave<T>(mut self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        let path = std::mem::take(&mut self.0);
-        // Until this is done nobody else in this process opens the file.
-        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(file) = give_back(&mut held, &path) else {
-            return Ok(None);
-        };
-        // Of two processes that leave at once both would find the other one's share, did they keep their own.
-        fcntl_lock(&file, FlockOperation::Unlock)?;
-        match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::AGAIN | Errno::ACCESS) => return Ok(None),
-            other => other?,
-        }
-        if !is_at(&file, &path) {
-            return Ok(None);
-        }
-        let done = last();
-        fs::remove_file(&path)?;
-        done.map(Some)
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        give_back(&mut LOCKS.lock().unwrap_or_else(PoisonError::into_inner), &self.0);
-    }
-}
-
-/// Gives the file to the last user in this process.
-fn give_back(held: &mut BTreeMap<PathBuf, Users>, path: &Path) -> Option<File> {
-    let users = held.get_mut(path)?;
-    users.count -= 1;
-    if users.count > 0 {
-        return None;
-    }
-    held.remove(path).map(|users| users.file)
-}
-
-/// Whether the file has not been removed since it was opened.
-fn is_at(file: &File, path: &Path) -> bool {
-    let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
-        return false;
-    };
-    (held.dev(), held.ino()) == (there.dev(), there.ino())
-}
-
-fn open_lock(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .open(path)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -16,8 +16,6 @@ const UNFINISHED: &str = ".rf-";
 const OWNER: &str = "owner";
 /// In the directory of each executor: what its backend made elsewhere on the host.
 pub(crate) const JOURNAL: &str = "placeholders";
-/// Beneath the scratch root, for all its sets: locks of what they share on the host.
-const LOCKS: &str = ".rf-locks";
 
 /// The directory of one set; removed by [`OwnedDirectory::remove`], or as well as possible when dropped.
 #[derive(Debug)]
@@ -32,9 +30,8 @@ pub(crate) struct OwnedDirectory {
 impl OwnedDirectory {
     /// Sweeps what crashed sets left under `root`, and makes a new directory there, mode 0700.
     pub(crate) fn create(root: &Path) -> io::Result<Self> {
-        // Made by whoever needs it first.
-        let locks = root.join(LOCKS);
-        sweep(root);
+        let locks = locks(root);
+        sweep(root, &locks);
         let path = unused_name(root)?;
         // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.
         let hidden = root.join(format!("{UNFINISHED}{:016x}", random()));
@@ -53,7 +50,7 @@ impl OwnedDirectory {
         &self.path
     }
 
-    /// Where sets of the same root keep locks of what they share.
+    /// Where the sets of this user keep locks of what they share on the host.
     pub(crate) fn locks(&self) -> &Path {
         &self.locks
     }
@@ -76,6 +73,17 @@ impl Drop for OwnedDirectory {
             tracing::warn!(path = %self.path.display(), %error, "a set's directory could not be removed");
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+fn locks(root: &Path) -> PathBuf {
+    ringfence_host::placeholder::locks_of_user(root)
+}
+
+/// No backend shares anything there, so it is never made.
+#[cfg(not(target_os = "linux"))]
+fn locks(root: &Path) -> PathBuf {
+    root.join(".rf-locks")
 }
 
 /// Makes a directory that only its owner may enter, whatever the umask is.
@@ -134,7 +142,7 @@ fn claim(_: &Path) -> io::Result<Option<File>> {
 
 /// Removes the directories of this user's sets whose owner is gone.
 #[cfg(unix)]
-fn sweep(root: &Path) {
+fn sweep(root: &Path, locks: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for path in entries
         .flatten()
@@ -142,7 +150,7 @@ fn sweep(root: &Path) {
         .filter(|path| is_abandoned(path))
     {
         tracing::info!(path = %path.display(), "removing what a crashed set left");
-        sweep_journals(&path, root);
+        sweep_journals(&path, locks);
         if let Err(error) = remove_tree(&path) {
             tracing::warn!(path = %path.display(), %error, "it could not be removed");
         }
@@ -150,14 +158,14 @@ fn sweep(root: &Path) {
 }
 
 #[cfg(not(unix))]
-fn sweep(_: &Path) {}
+fn sweep(_: &Path, _: &Path) {}
 
 /// Removes what the executors of a crashed set left outside of its directory.
 #[cfg(target_os = "linux")]
-fn sweep_journals(set: &Path, root: &Path) {
+fn sweep_journals(set: &Path, locks: &Path) {
     let Ok(entries) = fs::read_dir(set) else { return };
     for journal in entries.flatten().map(|entry| entry.path().join(JOURNAL)) {
-        match ringfence_host::placeholder::sweep(&journal, &root.join(LOCKS)) {
+        match ringfence_host::placeholder::sweep(&journal, locks) {
             Ok(removed) => removed
                 .iter()
                 .for_each(|path| tracing::info!(path = %path.display(), "removed a placeholder")),

@@ -12,15 +12,15 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
 use common::Fixture;
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    Axis, Device, Discharge, ExecutorError, Guard, NewRepositories, Pattern, Presence, Preset, ProfileConfig,
-    Protection, Root, Source, Unavailable, Verdict,
+    Axis, Device, Discharge, ExecutorError, Guard, Host, NewRepositories, Pattern, Presence, Preset, Profile,
+    ProfileConfig, Protection, Root, Source, Unavailable, Verdict,
 };
 
 /// An executor with the set that keeps it.
@@ -177,6 +177,28 @@ fn s_01_an_absent_name_can_not_be_taken_and_nothing_stays() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(left, [".gitconfig"]);
+}
+
+#[test]
+fn sets_with_different_scratch_roots_share_what_occupies_a_name() {
+    let fixture = Fixture::new();
+    let config = guarded(&fixture, vec![Guard::protect(fixture.path(".git"))]);
+    let first = executor(&fixture, &config);
+    let there = fixture.path(".git").symlink_metadata().unwrap().ino();
+    // As another process has it that was given another directory.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let profile = Profile::new(&config, &Host).unwrap();
+    let second: ExecutorSet = ringfence::ExecutorSet::builder(profile)
+        .scratch_root(elsewhere.path())
+        .max_executors(1)
+        .build()
+        .unwrap()
+        .into();
+    second.executor("a").unwrap();
+    assert!(second.close().is_clean());
+    assert_eq!(fixture.path(".git").symlink_metadata().unwrap().ino(), there);
+    assert!(first.set.close().is_clean());
+    assert!(!fixture.path(".git").is_symlink());
 }
 
 #[test]

@@ -93,7 +93,11 @@ impl Literal {
         self.is_watched = true;
         let mut directories: Vec<&Path> = self.path.ancestors().skip(1).collect();
         directories.reverse();
-        let names = self.path.components().skip(1).map(std::path::Component::as_os_str);
+        let names = self
+            .path
+            .components()
+            .skip(1)
+            .map(std::path::Component::as_os_str);
         for (directory, next) in directories.into_iter().zip(names) {
             match watched(directory, watches, seen) {
                 Watched::By(watch) => self.way.push((watch, OsStr::to_owned(next))),
