@@ -13,6 +13,7 @@ use ringfence_policy::{Access, Axis, Isolation, Kind, Profile, Resolve, Source};
 
 use crate::completion::Completion;
 use crate::error::BuildError;
+use crate::memo::Memo;
 use crate::platform::{self, Probe};
 use crate::scratch::OwnedDirectory;
 use crate::set::{ExecutorSet, Shared};
@@ -214,14 +215,13 @@ impl ExecutorSetBuilder {
             supervisor,
             backend,
             probe: self.probe,
-            max_executors: self.max_executors,
+            executors: Memo::new(self.max_executors),
             grant_ttl: self.grant_ttl.unwrap_or(DEFAULT_GRANT_TTL),
             private_bytes: self.private_bytes,
             caller,
             owned_path: owned.path().to_owned(),
             locks: owned.locks().to_owned(),
             owned: Mutex::new(owned),
-            executors: Mutex::default(),
             closed: Completion::default(),
         };
         Ok(ExecutorSet::new(shared))

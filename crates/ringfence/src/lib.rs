@@ -44,6 +44,7 @@ mod guarded;
 mod kept;
 mod lifecycle;
 mod making;
+mod memo;
 mod outcome;
 mod pipe;
 mod platform;
@@ -54,9 +55,14 @@ mod repositories;
 mod running;
 mod scratch;
 mod set;
+mod single_use;
 mod stdio;
 mod supervisor;
+mod sync;
 mod worktree;
+
+#[cfg(test)]
+mod lifecycle_tests;
 
 pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};
 pub use capture::Captured;

@@ -4,7 +4,9 @@
 //! waits until no lease is left.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
+
+use crate::sync::{Condvar, Mutex, MutexGuard};
 
 /// Something that must end when the set closes.
 pub(crate) trait Closable: Send + Sync {
@@ -100,9 +102,10 @@ impl Lifecycle {
 
     /// Blocks until no lease is left.
     pub(crate) fn wait_until_idle(&self) {
-        let state = self.lock();
-        let idle = self.idle.wait_while(state, |state| !state.leases.is_empty());
-        drop(idle);
+        let mut state = self.lock();
+        while !state.leases.is_empty() {
+            state = self.idle.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
@@ -140,59 +143,5 @@ impl Drop for Lease {
         if state.leases.is_empty() {
             self.lifecycle.idle.notify_all();
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    #[derive(Default)]
-    struct Flag(AtomicBool);
-
-    impl Closable for Flag {
-        fn close_for_owner(&self) {
-            self.0.store(true, Ordering::SeqCst);
-        }
-    }
-
-    #[test]
-    fn set_33_after_closing_nothing_is_admitted_and_what_was_is_ended() {
-        let lifecycle = Arc::new(Lifecycle::default());
-        let (lease, flag) = (lifecycle.admit().unwrap(), Arc::new(Flag::default()));
-        lease.attach(&flag);
-        assert!(lifecycle.begin_closing() && !lifecycle.begin_closing());
-        assert!(flag.0.load(Ordering::SeqCst));
-        assert!(lifecycle.admit().is_none());
-        drop(lease);
-        lifecycle.wait_until_idle();
-    }
-
-    #[test]
-    fn a_part_closes_alone_and_with_the_whole() {
-        let whole = Arc::new(Lifecycle::default());
-        let (one, other) = (whole.part(), whole.part());
-        let (lease, flag) = (one.admit().unwrap(), Arc::new(Flag::default()));
-        lease.attach(&flag);
-        assert_eq!((one.count(), other.count(), whole.count()), (1, 0, 1));
-        assert!(one.begin_closing());
-        assert!(flag.0.load(Ordering::SeqCst));
-        assert!(one.admit().is_none() && other.admit().is_some());
-        drop(lease);
-        one.wait_until_idle();
-        whole.wait_until_idle();
-        assert!(whole.begin_closing());
-        assert!(other.admit().is_none() && other.is_closing());
-    }
-
-    #[test]
-    fn set_34_what_is_attached_after_closing_began_is_ended_too() {
-        let lifecycle = Arc::new(Lifecycle::default());
-        let (lease, flag) = (lifecycle.admit().unwrap(), Arc::new(Flag::default()));
-        lifecycle.begin_closing();
-        assert!(!flag.0.load(Ordering::SeqCst));
-        lease.attach(&flag);
-        assert!(flag.0.load(Ordering::SeqCst));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ringfence_backend::{Launch, Watch};
@@ -12,32 +12,21 @@ use crate::command::{CancelToken, Command};
 use crate::environment;
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::lifecycle::{Closable, Lease};
+use crate::lifecycle::Lease;
 use crate::pipe::CapturePipe;
 use crate::process::Process;
 use crate::running::{Deadline, OutputLimits, Running};
+use crate::single_use::{Gone, SingleUse};
 use crate::stdio::{self, Stdio};
 
 /// A prepared command: single use, started by [`PreparedProcess::start`] or released by
 /// [`PreparedProcess::close`] or dropping it.
 #[derive(Debug)]
 pub struct PreparedProcess {
-    reserved: Arc<Reserved>,
+    reserved: Arc<SingleUse<Capsule>>,
 }
 
 /// What a preparation holds until it is started or closed.
-#[derive(Debug)]
-struct Reserved {
-    state: Mutex<State>,
-}
-
-#[derive(Debug)]
-enum State {
-    Fresh(Box<Capsule>),
-    Started,
-    Closed,
-}
-
 #[derive(Debug)]
 struct Capsule {
     arguments: Vec<std::ffi::OsString>,
@@ -52,34 +41,6 @@ struct Capsule {
     executor: Executor,
     /// Last, so that it is dropped last: it says that nothing of this is left.
     lease: Lease,
-}
-
-impl Closable for Reserved {
-    fn close_for_owner(&self) {
-        self.close();
-    }
-}
-
-impl Reserved {
-    fn close(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let released = std::mem::replace(&mut *state, State::Closed);
-        // Outside of the lock: what is released may come back here.
-        drop(state);
-        drop(released);
-    }
-
-    fn take(&self) -> Result<Box<Capsule>, RunError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *state, State::Started) {
-            State::Fresh(capsule) => Ok(capsule),
-            State::Started => Err(RunError::AlreadyStarted),
-            State::Closed => {
-                *state = State::Closed;
-                Err(RunError::ProcessClosed)
-            }
-        }
-    }
 }
 
 impl PreparedProcess {
@@ -117,10 +78,6 @@ impl PreparedProcess {
         }
         let mut variables = executor.variables().to_vec();
         environment::working_directory(&mut variables, &given);
-        let reserved = Arc::new(Reserved {
-            state: Mutex::new(State::Closed),
-        });
-        lease.attach(&reserved);
         let limits = executor.profile().limits().meet(command.limits);
         // All of what is allowed is kept, in one piece.
         let allowed = limits
@@ -131,7 +88,8 @@ impl PreparedProcess {
             kill_after_bytes: limits.output_bytes,
             file_size_limited: limits.file_bytes.is_some(),
         };
-        let capsule = Capsule {
+        let lifecycle = Arc::clone(executor.lifecycle());
+        let capsule = |lease| Capsule {
             lease,
             arguments,
             environment: environment::apply(variables, &changes),
@@ -144,15 +102,7 @@ impl PreparedProcess {
             cancel: command.cancel,
             executor,
         };
-        let lifecycle = Arc::clone(capsule.executor.lifecycle());
-        let mut state = reserved.state.lock().unwrap_or_else(PoisonError::into_inner);
-        *state = State::Fresh(Box::new(capsule));
-        drop(state);
-        // A close that began before it could see this preparation would wait for it forever.
-        if lifecycle.is_closing() {
-            reserved.close();
-            return Err(RunError::ExecutorClosed);
-        }
+        let reserved = SingleUse::reserve(&lifecycle, lease, capsule).ok_or(RunError::ExecutorClosed)?;
         Ok(Self { reserved })
     }
 
@@ -181,7 +131,10 @@ impl PreparedProcess {
     }
 
     fn launch(&self, watch: Watch) -> Result<Process, RunError> {
-        let capsule = *self.reserved.take()?;
+        let capsule = self.reserved.take().map_err(|gone| match gone {
+            Gone::Taken => RunError::AlreadyStarted,
+            Gone::Closed => RunError::ProcessClosed,
+        })?;
         if capsule.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(RunError::Cancelled);
         }

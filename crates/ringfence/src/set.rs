@@ -1,9 +1,9 @@
 //! The owner of executors.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ringfence_backend::{Backend, ReleaseFailed};
@@ -15,7 +15,8 @@ use crate::builder::ExecutorSetBuilder;
 use crate::completion::{Completion, block_on_within};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
-use crate::lifecycle::Lifecycle;
+use crate::lifecycle::{Lease, Lifecycle};
+use crate::memo::{Memo, Refused};
 use crate::platform::Probe;
 use crate::scratch::OwnedDirectory;
 use crate::supervisor::Supervisor;
@@ -43,7 +44,6 @@ pub(crate) struct Shared {
     pub(crate) supervisor: Supervisor,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) probe: Probe,
-    pub(crate) max_executors: usize,
     pub(crate) grant_ttl: Duration,
     pub(crate) private_bytes: u64,
     pub(crate) bundles: Vec<Bundle>,
@@ -57,12 +57,9 @@ pub(crate) struct Shared {
     pub(crate) owned: Mutex<OwnedDirectory>,
     pub(crate) owned_path: PathBuf,
     pub(crate) locks: PathBuf,
-    pub(crate) executors: Mutex<HashMap<String, Slot>>,
+    pub(crate) executors: Memo<Executor>,
     pub(crate) closed: Completion<CloseReport>,
 }
-
-/// One key: empty while its executor is being built.
-pub(crate) type Slot = Arc<Mutex<Option<Executor>>>;
 
 impl ExecutorSet {
     pub(crate) fn new(shared: Shared) -> Self {
@@ -113,24 +110,24 @@ impl ExecutorSet {
         let shared = &self.owner.shared;
         let lease = shared.lifecycle.admit().ok_or(ExecutorError::SetClosed)?;
         let released = Completion::default();
-        let (owner, owned, done) = (Arc::clone(shared), key.to_owned(), released.clone());
+        // Closing waits for the lease.
+        let (owner, owned, lease) = (Arc::clone(shared), key.to_owned(), Arc::new(lease));
+        let (theirs, done) = (Arc::clone(&lease), released.clone());
         let thread = std::thread::Builder::new().name("ringfence-release".to_owned());
-        let spawned = thread.spawn(move || {
-            let report = owner.release(&owned);
-            drop(lease);
-            done.complete(report);
-        });
-        match spawned {
-            Ok(_) => Ok(released.await),
+        match thread.spawn(move || done.complete(owner.release(&theirs, &owned))) {
+            Ok(_) => {
+                drop(lease);
+                Ok(released.await)
+            }
             // Without a thread it is done in place.
-            Err(_) => Ok(shared.release(key)),
+            Err(_) => Ok(shared.release(&lease, key)),
         }
     }
 
     /// The keys that have an executor, sorted.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
-        let mut keys: Vec<String> = self.owner.shared.lock_executors().keys().cloned().collect();
+        let mut keys = self.owner.shared.executors.keys();
         keys.sort();
         keys
     }
@@ -258,82 +255,18 @@ impl CloseReport {
 impl Shared {
     fn executor(self: &Arc<Self>, key: &str) -> Result<Executor, ExecutorError> {
         check_key(key)?;
-        loop {
-            let slot = self.slot(key)?;
-            let mut built = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(executor) = &*built {
-                return Ok(executor.clone());
-            }
-            // Somebody else's failed build took the slot away while this call waited for it.
-            if !self
-                .lock_executors()
-                .get(key)
-                .is_some_and(|current| Arc::ptr_eq(current, &slot))
-            {
-                continue;
-            }
-            // Closing waits for executors in the making, so that none outlives it.
-            let result = match self.lifecycle.admit() {
-                Some(_lease) => self.build_executor(key),
-                None => Err(ExecutorError::SetClosed),
-            };
-            match &result {
-                Ok(executor) => *built = Some(executor.clone()),
-                Err(_) => drop(self.lock_executors().remove(key)),
-            }
-            return result;
-        }
+        self.executors
+            .get_or_make(&self.lifecycle, key, || self.build_executor(key))
     }
 
     /// The executor of a key if it is there already.
     fn built(&self, key: &str) -> Result<Option<Executor>, ExecutorError> {
         check_key(key)?;
-        if self.lifecycle.is_closing() {
-            return Err(ExecutorError::SetClosed);
-        }
-        let slot = self.lock_executors().get(key).cloned();
-        // One in the making is waited for elsewhere.
-        Ok(slot.and_then(|slot| slot.try_lock().ok().and_then(|built| built.clone())))
+        Ok(self.executors.get(&self.lifecycle, key)?)
     }
 
-    fn lock_executors(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
-        self.executors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Building one key blocks neither another nor one that is there (SET-14).
-    fn slot(&self, key: &str) -> Result<Slot, ExecutorError> {
-        let mut executors = self.lock_executors();
-        if self.lifecycle.is_closing() {
-            return Err(ExecutorError::SetClosed);
-        }
-        if let Some(slot) = executors.get(key) {
-            return Ok(Arc::clone(slot));
-        }
-        if executors.len() >= self.max_executors {
-            return Err(ExecutorError::Limit {
-                max: self.max_executors,
-            });
-        }
-        let slot = Slot::default();
-        executors.insert(key.to_owned(), Arc::clone(&slot));
-        Ok(slot)
-    }
-
-    fn release(&self, key: &str) -> CloseReport {
-        let slot = self.lock_executors().get(key).cloned();
-        let Some(slot) = slot else {
-            return CloseReport::default();
-        };
-        // Whoever asks for the key meanwhile waits here, and then gets a new executor.
-        let mut built = slot.lock().unwrap_or_else(PoisonError::into_inner);
-        let problems = built.take().map(|executor| executor.release());
-        let mut executors = self.lock_executors();
-        if executors
-            .get(key)
-            .is_some_and(|current| Arc::ptr_eq(current, &slot))
-        {
-            executors.remove(key);
-        }
+    fn release(&self, lease: &Lease, key: &str) -> CloseReport {
+        let problems = self.executors.release(lease, key, |executor| executor.release());
         CloseReport {
             problems: problems.unwrap_or_default(),
         }
@@ -342,14 +275,13 @@ impl Shared {
     fn finish_closing(&self) {
         self.lifecycle.wait_until_idle();
         // Handles that callers still hold keep answering; what their policies hold is released here.
-        let executors: Vec<Slot> = self.lock_executors().drain().map(|(_, slot)| slot).collect();
-        let mut report = CloseReport::default();
-        for slot in executors {
-            let executor = slot.lock().unwrap_or_else(PoisonError::into_inner).take();
-            report
-                .problems
-                .extend(executor.iter().flat_map(Executor::release));
-        }
+        let problems = self
+            .executors
+            .take_all()
+            .iter()
+            .flat_map(Executor::release)
+            .collect();
+        let mut report = CloseReport { problems };
         let removed = self.owned.lock().unwrap_or_else(PoisonError::into_inner).remove();
         if let Err(error) = removed {
             report.problems.push(CloseProblem::Directory {
@@ -358,6 +290,15 @@ impl Shared {
             });
         }
         self.closed.complete(report);
+    }
+}
+
+impl From<Refused> for ExecutorError {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Closing => Self::SetClosed,
+            Refused::Full { max } => Self::Limit { max },
+        }
     }
 }
 

@@ -101,8 +101,8 @@ fn orphans_are_reaped() {
     let [most, last] = numbers(fence.attack("orphans 5000"))[..] else {
         panic!()
     };
-    // An init that does not reap has thousands.
-    assert!(most <= 64 && last == 0, "at most {most}, at last {last}");
+    // An init that does not reap has thousands; one that does may be late on a busy machine.
+    assert!(most <= 1000 && last == 0, "at most {most}, at last {last}");
     // The status is the command's and not an orphan's.
     assert_eq!(fence.shell("(sleep 0.05; exit 3) & exit 7").0, Some(7));
 }

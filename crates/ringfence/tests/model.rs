@@ -1,0 +1,306 @@
+//! Every order in which admission, starting, closing and building can meet, tried on the real code with locks that a
+//! model checker schedules.
+
+#![allow(dead_code, unreachable_pub, reason = "the parts are used by the library")]
+#![allow(clippy::unwrap_used, reason = "tests end by panicking")]
+
+#[path = "../src/lifecycle.rs"]
+mod lifecycle;
+#[path = "../src/memo.rs"]
+mod memo;
+#[path = "../src/single_use.rs"]
+mod single_use;
+
+/// What takes the place of the standard library's.
+mod sync {
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+}
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+
+use loom::thread;
+
+use lifecycle::{Closable, Lease, Lifecycle};
+use memo::{Memo, Refused};
+use single_use::{Gone, SingleUse};
+
+/// Tries every order with up to this many changes of thread that nobody had to wait for: a fault that takes more of them is
+/// hardly ever seen, and all of them take minutes.
+fn explore(run: impl Fn() + Send + Sync + 'static) {
+    const PREEMPTIONS: usize = 5;
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(PREEMPTIONS);
+    model.check(run);
+}
+
+/// What a preparation holds.
+struct Capsule {
+    /// Counts those that are left.
+    _left: Left,
+    /// Last, so that it is dropped last.
+    lease: Lease,
+}
+
+/// Something that must be gone once a set is closed.
+struct Left(Arc<AtomicUsize>);
+
+impl Left {
+    fn new(counter: &Arc<AtomicUsize>) -> Self {
+        counter.fetch_add(1, SeqCst);
+        Self(Arc::clone(counter))
+    }
+}
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+/// A command that runs until it is ended.
+#[derive(Default)]
+struct Running {
+    ended: AtomicBool,
+}
+
+impl Closable for Running {
+    fn close_for_owner(&self) {
+        self.ended.store(true, SeqCst);
+    }
+}
+
+/// Prepares, and says what for when it was admitted.
+fn prepare(lifecycle: &Arc<Lifecycle>, left: &Arc<AtomicUsize>) -> Option<Arc<SingleUse<Capsule>>> {
+    let lease = lifecycle.admit()?;
+    let left = Left::new(left);
+    SingleUse::reserve(lifecycle, lease, |lease| Capsule { lease, _left: left })
+}
+
+/// Starts, and then behaves as a command that never ends by itself: nothing but a close can get rid of it.
+fn start(prepared: &SingleUse<Capsule>) -> Result<(), Gone> {
+    let capsule = prepared.take()?;
+    let running = Arc::new(Running::default());
+    capsule.lease.attach(&running);
+    while !running.ended.load(SeqCst) {
+        thread::yield_now();
+    }
+    Ok(())
+}
+
+fn close(lifecycle: &Lifecycle) {
+    lifecycle.begin_closing();
+    lifecycle.wait_until_idle();
+}
+
+#[test]
+fn set_33_set_34_whatever_meets_a_close_is_refused_or_ended_before_it_returns() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let caller = thread::spawn({
+            let (set, left) = (Arc::clone(&set), Arc::clone(&left));
+            move || {
+                if let Some(prepared) = prepare(&set, &left) {
+                    assert_ne!(start(&prepared), Err(Gone::Taken));
+                }
+            }
+        });
+        close(&set);
+        assert_eq!(left.load(SeqCst), 0, "nothing outlives the close");
+        assert!(set.admit().is_none());
+        caller.join().unwrap();
+    });
+}
+
+#[test]
+fn set_34_a_preparation_that_nobody_starts_holds_up_no_close() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let executor = set.part();
+        let caller = thread::spawn({
+            let left = Arc::clone(&left);
+            move || prepare(&executor, &left)
+        });
+        close(&set);
+        assert_eq!(left.load(SeqCst), 0, "nothing outlives the close");
+        if let Some(kept) = caller.join().unwrap() {
+            assert_eq!(start(&kept), Err(Gone::Closed));
+        }
+    });
+}
+
+#[test]
+fn set_36_a_close_ends_the_commands_of_every_executor() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let executor = set.part();
+        let prepared = prepare(&executor, &left).unwrap();
+        let caller = thread::spawn(move || start(&prepared));
+        close(&set);
+        assert_eq!(left.load(SeqCst), 0, "nothing outlives the close");
+        assert_ne!(caller.join().unwrap(), Err(Gone::Taken));
+    });
+}
+
+#[test]
+fn pre_25_of_a_start_and_closes_that_meet_exactly_one_has_it() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let prepared = prepare(&set, &left).unwrap();
+        let starter = thread::spawn({
+            let prepared = Arc::clone(&prepared);
+            move || prepared.take().is_ok()
+        });
+        let closer = thread::spawn({
+            let prepared = Arc::clone(&prepared);
+            move || prepared.close()
+        });
+        close(&set);
+        assert_eq!(left.load(SeqCst), 0);
+        let started = starter.join().unwrap();
+        closer.join().unwrap();
+        assert_eq!(
+            prepared.take().err(),
+            Some(Gone::Closed),
+            "started before: {started}"
+        );
+    });
+}
+
+#[test]
+fn closing_an_executor_and_its_set_at_once_ends_its_commands_once_and_both_return() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let executor = set.part();
+        let caller = thread::spawn({
+            let (executor, left) = (Arc::clone(&executor), Arc::clone(&left));
+            move || {
+                if let Some(prepared) = prepare(&executor, &left) {
+                    // Closed or ended; never both waited for and forgotten.
+                    let _ = start(&prepared);
+                }
+            }
+        });
+        let releaser = thread::spawn({
+            let (executor, left) = (Arc::clone(&executor), Arc::clone(&left));
+            move || {
+                close(&executor);
+                assert_eq!(left.load(SeqCst), 0, "nothing outlives the release");
+            }
+        });
+        close(&set);
+        assert_eq!(left.load(SeqCst), 0, "nothing outlives the close");
+        caller.join().unwrap();
+        releaser.join().unwrap();
+    });
+}
+
+/// A value of a key: which one, and a count of those that are left.
+type Value = Arc<(usize, Left)>;
+
+fn make(made: &AtomicUsize, left: &Arc<AtomicUsize>) -> Result<Value, Refused> {
+    Ok(Arc::new((made.fetch_add(1, SeqCst), Left::new(left))))
+}
+
+#[test]
+fn set_14_callers_of_one_key_get_one_executor_and_a_close_leaves_none() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (memo, made) = (Arc::new(Memo::<Value>::new(1)), Arc::new(AtomicUsize::new(0)));
+        let ask = {
+            let (set, memo, made, left) = (
+                Arc::clone(&set),
+                Arc::clone(&memo),
+                Arc::clone(&made),
+                Arc::clone(&left),
+            );
+            move || {
+                memo.get_or_make(&set, "a", || make(&made, &left))
+                    .map(|value| value.0)
+            }
+        };
+        let others = [thread::spawn(ask.clone()), thread::spawn(ask)];
+        close(&set);
+        drop(memo.take_all());
+        assert_eq!(left.load(SeqCst), 0, "none outlives the close");
+        for other in others {
+            let got = other.join().unwrap();
+            assert!(matches!(got, Ok(0) | Err(Refused::Closing)), "{got:?}");
+        }
+        assert!(made.load(SeqCst) <= 1);
+        assert!(memo.keys().is_empty());
+    });
+}
+
+#[test]
+fn set_3_of_two_keys_for_one_place_one_is_refused() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (memo, made) = (Arc::new(Memo::<Value>::new(1)), Arc::new(AtomicUsize::new(0)));
+        let other = thread::spawn({
+            let (set, memo, made, left) = (
+                Arc::clone(&set),
+                Arc::clone(&memo),
+                Arc::clone(&made),
+                Arc::clone(&left),
+            );
+            move || memo.get_or_make(&set, "a", || make(&made, &left)).err()
+        });
+        let refused = memo.get_or_make(&set, "b", || make(&made, &left)).err();
+        let mut refusals = [refused, other.join().unwrap()];
+        refusals.sort_by_key(Option::is_some);
+        assert_eq!(refusals, [None, Some(Refused::Full { max: 1 })]);
+        assert_eq!((left.load(SeqCst), memo.keys().len()), (1, 1));
+    });
+}
+
+#[test]
+fn set_15_what_fails_is_forgotten_and_nothing_is_made_twice() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (memo, made) = (Arc::new(Memo::<Value>::new(1)), Arc::new(AtomicUsize::new(0)));
+        let failing = thread::spawn({
+            let (set, memo) = (Arc::clone(&set), Arc::clone(&memo));
+            move || drop(memo.get_or_make(&set, "a", || Err(Refused::Closing)))
+        });
+        let making = thread::spawn({
+            let (set, memo, made, left) = (
+                Arc::clone(&set),
+                Arc::clone(&memo),
+                Arc::clone(&made),
+                Arc::clone(&left),
+            );
+            move || memo.get_or_make(&set, "a", || make(&made, &left)).map(drop)
+        });
+        assert_eq!(making.join().unwrap(), Ok(()));
+        failing.join().unwrap();
+        let again = memo.get_or_make(&set, "a", || make(&made, &left));
+        assert_eq!(again.map(|value| value.0), Ok(0), "made twice");
+        assert_eq!(left.load(SeqCst), 1);
+    });
+}
+
+#[test]
+fn a_released_key_is_ended_before_it_is_made_anew() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (memo, made) = (Arc::new(Memo::<Value>::new(1)), Arc::new(AtomicUsize::new(0)));
+        drop(memo.get_or_make(&set, "a", || make(&made, &left)));
+        let releasing = thread::spawn({
+            let (set, memo) = (Arc::clone(&set), Arc::clone(&memo));
+            move || {
+                let Some(lease) = set.admit() else { return };
+                memo.release(&lease, "a", drop);
+            }
+        });
+        let asked = memo.get_or_make(&set, "a", || {
+            assert_eq!(left.load(SeqCst), 0, "two of one key");
+            make(&made, &left)
+        });
+        assert!(asked.is_ok_and(|value| value.0 <= 1));
+        close(&set);
+        drop(memo.take_all());
+        assert_eq!(left.load(SeqCst), 0);
+        releasing.join().unwrap();
+    });
+}
