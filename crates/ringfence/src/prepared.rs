@@ -157,9 +157,9 @@ impl PreparedProcess {
             directory: capsule.directory,
             limits: capsule.limits,
             streams: streams.theirs,
-            notifier,
+            notifier: notifier.clone(),
         })?;
-        let running = Running::new(containment, captured, capsule.output, inventory);
+        let running = Running::new(containment, notifier, captured, capsule.output, inventory);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
         capsule.lease.attach(&running);
         running.hold(capsule.lease);

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError};
+use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Notifier, Signal, SignalError};
 use ringfence_policy::Limit;
 
 use crate::capture::Capture;
@@ -31,6 +31,8 @@ pub(crate) struct OutputLimits {
 /// A started command.
 pub(crate) struct Running {
     containment: Box<dyn Containment>,
+    /// Wakes the supervisor.
+    notifier: Notifier,
     pub(crate) started: Completion<std::result::Result<(), RunError>>,
     pub(crate) done: Completion<Result>,
     state: Mutex<State>,
@@ -39,6 +41,7 @@ pub(crate) struct Running {
 struct State {
     /// Why we ended it, if we did.
     cause: Option<Ending>,
+    killed: bool,
     began: Instant,
     limits: OutputLimits,
     streams: [Option<CapturedStream>; 2],
@@ -77,6 +80,7 @@ pub(crate) enum Next {
 impl Running {
     pub(crate) fn new(
         containment: Box<dyn Containment>,
+        notifier: Notifier,
         captured: [Option<CapturePipe>; 2],
         limits: OutputLimits,
         inventory: Option<Inventory>,
@@ -88,10 +92,12 @@ impl Running {
         };
         Arc::new(Self {
             containment,
+            notifier,
             started: Completion::default(),
             done: Completion::default(),
             state: Mutex::new(State {
                 cause: None,
+                killed: false,
                 began: Instant::now(),
                 limits,
                 streams: captured.map(|pipe| pipe.map(stream)),
@@ -128,9 +134,24 @@ impl Running {
         self.containment.signal(signal)
     }
 
-    /// Kills the tree for a reason; the first reason stays.
+    /// Kills the tree for a reason.
     pub(crate) fn end(&self, cause: Ending) {
-        self.lock().cause.get_or_insert(cause);
+        let mut state = self.lock();
+        state.add_cause(cause);
+        state.killed = true;
+        drop(state);
+        self.containment.kill();
+        // It sees to it that the tree really ends.
+        self.notifier.notify();
+    }
+
+    /// Whether [`Running::end`] was called; it may not have ended yet.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.lock().killed
+    }
+
+    /// Kills the tree once more: what has not ended may have been out of reach for a moment (EXE-48, EXE-54).
+    pub(crate) fn kill_again(&self) {
         self.containment.kill();
     }
 
@@ -145,7 +166,7 @@ impl Running {
 
     /// Asks the command to end because its deadline has passed.
     pub(crate) fn time_out(&self) {
-        self.lock().cause.get_or_insert(Ending::TimedOut);
+        self.lock().add_cause(Ending::TimedOut);
         if self.containment.signal(Signal::Terminate).is_err() {
             self.containment.kill();
         }
@@ -196,13 +217,15 @@ impl Running {
             () if is_file_size(status) && state.file_size_limited => Some(Limit::FileSize),
             () => self.containment.exceeded(),
         };
-        let over_limit = over_limit.map(Ending::LimitExceeded);
+        if let Some(limit) = over_limit {
+            state.add_cause(Ending::LimitExceeded(limit));
+        }
         let [stdout, stderr] = state
             .streams
             .each_mut()
             .map(|stream| stream.take().map(|stream| stream.capture.finish()));
         Outcome {
-            ended: state.cause.or(over_limit).unwrap_or(by_itself),
+            ended: state.cause.unwrap_or(by_itself),
             stdout: stdout.unwrap_or_default(),
             stderr: stderr.unwrap_or_default(),
             achieved: Achieved::of(self.containment.report()),
@@ -268,6 +291,19 @@ struct ReadOutput {
 }
 
 impl State {
+    /// A limit outranks what the caller wants, and that what the owner wants; of equals the first one stays (EXE-44,
+    /// EXE-47).
+    fn add_cause(&mut self, cause: Ending) {
+        let rank = |cause: Ending| match cause {
+            Ending::LimitExceeded(_) => 3,
+            Ending::Cancelled | Ending::TimedOut => 2,
+            _ => 1,
+        };
+        if self.cause.is_none_or(|earlier| rank(earlier) < rank(cause)) {
+            self.cause = Some(cause);
+        }
+    }
+
     fn read_output(&mut self, most: usize) -> ReadOutput {
         let limit = self.limits.kill_after_bytes;
         let mut more = false;

@@ -18,6 +18,8 @@ const TOKENS: usize = 8;
 const FIRST_STREAM_TOKEN: usize = 6;
 /// How often a command that can't be watched is asked whether it is over.
 const UNWATCHED_PACE: Duration = Duration::from_millis(5);
+/// How long a killed tree may take to end before it is killed once more.
+const KILL_AGAIN_AFTER: Duration = Duration::from_secs(1);
 const WAKE: Token = Token(usize::MAX);
 
 /// Handle of the thread; dropping it stops the thread once its commands are over.
@@ -50,6 +52,8 @@ struct Task {
     deadline: Option<Deadline>,
     /// The deadline has passed; at this moment the grace is over too.
     kill_at: Option<Instant>,
+    /// It was killed and has not ended; when to do that again.
+    kill_again_at: Option<Instant>,
     /// When to ask whether it went over a limit.
     look_at: Option<Instant>,
     /// Its descriptors could not be registered: it has been killed, and its end must be asked for.
@@ -96,6 +100,7 @@ impl Supervisor {
             running: Arc::clone(running),
             deadline,
             kill_at: None,
+            kill_again_at: None,
             look_at: running.check_limits().and_then(in_future),
             unwatched: false,
         };
@@ -170,7 +175,24 @@ impl Shared {
             ready.sort_unstable();
             ready.dedup();
             ready.into_iter().for_each(|id| self.progress(id));
-            self.lock().pass_deadlines(Instant::now());
+            self.pass_deadlines();
+        }
+    }
+
+    fn pass_deadlines(&self) {
+        let due = self.lock().take_due(Instant::now());
+        for (id, running, what) in due {
+            match what {
+                Due::TimeOut => running.time_out(),
+                Due::Kill => running.end(Ending::TimedOut),
+                Due::KillAgain => running.kill_again(),
+                Due::Look => {
+                    let next = running.check_limits().and_then(in_future);
+                    if let Some(task) = self.lock().tasks.get_mut(&id) {
+                        task.look_at = next;
+                    }
+                }
+            }
         }
     }
 
@@ -179,6 +201,11 @@ impl Shared {
             return;
         };
         match running.progress() {
+            Next::Wait if running.is_killed() => {
+                if let Some(task) = self.lock().tasks.get_mut(&id) {
+                    task.kill_again_at = task.kill_again_at.or_else(|| in_future(KILL_AGAIN_AFTER));
+                }
+            }
             Next::Wait => {}
             Next::Again => self.lock().pending.push(id),
             Next::Forget => {
@@ -244,7 +271,10 @@ impl State {
         let moments = self
             .tasks
             .values()
-            .flat_map(|task| [task.kill_at.or(task.deadline.map(|d| d.at)), task.look_at])
+            .flat_map(|task| {
+                let deadline = task.kill_at.or(task.deadline.map(|deadline| deadline.at));
+                [deadline, task.kill_again_at, task.look_at]
+            })
             .flatten();
         let until = moments.min().map(|moment| moment.saturating_duration_since(now));
         let unwatched = self
@@ -266,17 +296,37 @@ impl State {
         );
     }
 
-    fn pass_deadlines(&mut self, now: Instant) {
-        for task in self.tasks.values_mut() {
+    /// What is due, to be done without holding the state: ending a command comes back here.
+    fn take_due(&mut self, now: Instant) -> Vec<(usize, Arc<Running>, Due)> {
+        let mut due = Vec::new();
+        for (id, task) in &mut self.tasks {
+            let mut add = |what| due.push((*id, Arc::clone(&task.running), what));
             if let Some(deadline) = task.deadline.take_if(|deadline| deadline.at <= now) {
                 task.kill_at = now.checked_add(deadline.grace);
-                task.running.time_out();
+                add(Due::TimeOut);
             } else if task.kill_at.take_if(|moment| *moment <= now).is_some() {
-                task.running.end(Ending::TimedOut);
+                add(Due::Kill);
+            }
+            if task.kill_again_at.take_if(|moment| *moment <= now).is_some() {
+                task.kill_again_at = now.checked_add(KILL_AGAIN_AFTER);
+                add(Due::KillAgain);
             }
             if task.look_at.take_if(|moment| *moment <= now).is_some() {
-                task.look_at = task.running.check_limits().and_then(in_future);
+                add(Due::Look);
             }
         }
+        due
     }
+}
+
+/// What the clock asks for.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    /// The deadline has passed.
+    TimeOut,
+    /// So has the grace after it.
+    Kill,
+    KillAgain,
+    /// Whether a limit is exceeded.
+    Look,
 }

@@ -5,6 +5,7 @@
 
 mod common;
 
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -14,11 +15,14 @@ use std::time::Duration;
 use common::Fixture;
 use ringfence::backend::direct::Direct;
 use ringfence::backend::{
-    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Launch, LaunchError, ReleaseFailed,
-    SetupFailed, Unavailable,
+    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, Launch, LaunchError,
+    ReleaseFailed, SetupFailed, Unavailable, Watch,
 };
 use ringfence::blocking::ExecutorSet;
-use ringfence::{CloseProblem, ExecutorError, Host, Isolation, Profile, RegionTree, Report, RunError};
+use ringfence::{
+    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, LifetimeContainment, Profile,
+    RegionTree, Report, RunError, Signal, SignalError,
+};
 
 #[derive(Debug, Default)]
 struct Counting {
@@ -35,6 +39,9 @@ struct Counts {
     bases: Mutex<Vec<PathBuf>>,
     refuses: AtomicBool,
     keeps: AtomicBool,
+    kills: AtomicUsize,
+    /// How many kills have no effect.
+    deaf: AtomicUsize,
 }
 
 impl Backend for Counting {
@@ -92,7 +99,10 @@ impl CompiledPolicy for Counted {
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
-        self.policy.launch(launch)
+        Ok(Box::new(Deaf {
+            containment: self.policy.launch(launch)?,
+            counts: Arc::clone(&self.counts),
+        }))
     }
 
     fn release(&self) -> Result<(), ReleaseFailed> {
@@ -104,6 +114,41 @@ impl CompiledPolicy for Counted {
             });
         }
         Ok(())
+    }
+}
+
+/// A process tree that does not hear the first kills, if that is wanted.
+#[derive(Debug)]
+struct Deaf {
+    containment: Box<dyn Containment>,
+    counts: Arc<Counts>,
+}
+
+impl Containment for Deaf {
+    fn class(&self) -> LifetimeContainment {
+        self.containment.class()
+    }
+
+    fn report(&self) -> Arc<Report> {
+        self.containment.report()
+    }
+
+    fn descriptors(&self, watch: Watch) -> Vec<BorrowedFd<'_>> {
+        self.containment.descriptors(watch)
+    }
+
+    fn next_event(&self) -> Option<Event> {
+        self.containment.next_event()
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), SignalError> {
+        self.containment.signal(signal)
+    }
+
+    fn kill(&self) {
+        if self.counts.kills.fetch_add(1, Ordering::SeqCst) >= count(&self.counts.deaf) {
+            self.containment.kill();
+        }
     }
 }
 
@@ -249,6 +294,42 @@ fn set_40_a_failed_spawn_holds_up_no_close() {
     let missing = executor.run_argv(fixture.workspace.path(), ["no-such-program"]);
     assert!(missing.is_err());
     assert!(set.close_within(Duration::from_secs(30)).unwrap().is_clean());
+}
+
+// EXE-48, EXE-53, EXE-54
+#[test]
+fn exe_54_a_tree_that_does_not_die_is_killed_again_and_nothing_is_released_before_it_has() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    counts.deaf.store(2, Ordering::SeqCst);
+    let executor = set.executor("a").unwrap();
+    let running = executor
+        .shell("exec sleep 300")
+        .current_dir(fixture.workspace.path());
+    let running = running.spawn().unwrap();
+    let still = set.close_within(Duration::from_millis(200)).unwrap_err();
+    assert_eq!((still.alive, count(&counts.released)), (1, 0));
+    assert_eq!(running.wait().unwrap().ended, Ending::OwnerClosed);
+    assert!(set.close().is_clean());
+    assert!(count(&counts.kills) >= 3 && count(&counts.released) == 1);
+}
+
+#[test]
+fn exe_47_what_the_caller_wants_is_the_reason_and_not_what_the_owner_does() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    // Nothing ends before both have asked for it.
+    counts.deaf.store(2, Ordering::SeqCst);
+    let token = CancelToken::new();
+    let executor = set.executor("a").unwrap();
+    let command = executor
+        .shell("exec sleep 300")
+        .current_dir(fixture.workspace.path());
+    let running = command.cancel_on(&token).spawn().unwrap();
+    set.close_within(Duration::ZERO).unwrap_err();
+    token.cancel();
+    assert_eq!(running.wait().unwrap().ended, Ending::Cancelled);
+    assert!(set.close().is_clean());
 }
 
 #[test]
