@@ -3,7 +3,7 @@
 //! It enforces nothing but the filtered environment, and its report says so. On Unix the command leads a
 //! process group of its own, which is killed with it; descendants that leave the group escape.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence_policy::{Discharge, Isolation, Limit, Limits, Mechanism, RegionTree, Report};
@@ -98,8 +98,13 @@ impl CompiledPolicy for DirectPolicy {
             });
         };
         refuse_limits(&launch.limits)?;
+        let failed = |error: std::io::Error| SetupFailed {
+            step: SetupFailed::EXECUTE,
+            errno: error.raw_os_error().unwrap_or_default(),
+            path: Some(program.into()),
+        };
+        let mut command = tree::command(program, &launch).map_err(failed)?;
         let [stdin, stdout, stderr] = launch.streams.map(Stdio::from);
-        let mut command = Command::new(program);
         command
             .args(arguments)
             .env_clear()
@@ -109,11 +114,7 @@ impl CompiledPolicy for DirectPolicy {
             .stdin(stdin)
             .stdout(stdout)
             .stderr(stderr);
-        let tree = Tree::spawn(command).map_err(|error| SetupFailed {
-            step: SetupFailed::EXECUTE,
-            errno: error.raw_os_error().unwrap_or_default(),
-            path: Some(program.into()),
-        })?;
+        let tree = Tree::spawn(command).map_err(failed)?;
         DirectProcess::watch(tree, Arc::clone(&self.report), launch.notifier)
             .map(|process| Box::new(process) as Box<dyn Containment>)
             .map_err(|error| {

@@ -11,6 +11,8 @@
 
 pub mod direct;
 mod error;
+#[cfg(unix)]
+mod lookup;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
@@ -22,6 +24,8 @@ use ringfence_policy::{Limit, Limits, Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
 pub use error::{LaunchError, ReleaseFailed, SetupFailed, SignalError, Unavailable};
+#[cfg(unix)]
+pub use lookup::candidates;
 
 /// A descriptor or handle that becomes a standard stream of the command.
 #[cfg(unix)]

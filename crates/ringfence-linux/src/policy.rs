@@ -1,16 +1,15 @@
 //! A compiled policy: the plan, the zygote that serves it, and when both are stale.
 
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
-    Stream, Unavailable,
+    Stream, Unavailable, candidates,
 };
 use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::placeholder::Placeholders;
@@ -394,7 +393,10 @@ fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, LaunchError
         .iter()
         .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
         .collect();
-    let programs = candidates(program, &launch.environment);
+    let programs: Vec<Vec<u8>> = candidates(program, &launch.environment)
+        .into_iter()
+        .map(|path| path.into_os_string().into_vec())
+        .collect();
     command::encode(&Command {
         directory: launch.directory.as_os_str().as_bytes(),
         programs: &programs,
@@ -406,25 +408,6 @@ fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, LaunchError
         what: "the command, its environment or its directory",
         why: error.to_string(),
     })
-}
-
-/// Where a program may be: a name with a slash is a path; any other is looked up in the *target's* `PATH`,
-/// the last one given, where an empty element means the working directory (LIN-41).
-fn candidates(program: &OsStr, environment: &[(OsString, OsString)]) -> Vec<Vec<u8>> {
-    let name = program.as_bytes();
-    if name.contains(&b'/') {
-        return vec![name.to_vec()];
-    }
-    let Some((_, path)) = environment.iter().rev().find(|(name, _)| name == "PATH") else {
-        return Vec::new();
-    };
-    path.as_bytes()
-        .split(|byte| *byte == b':')
-        .map(|directory| match directory {
-            b"" => [b"./", name].concat(),
-            _ => [directory, b"/", name].concat(),
-        })
-        .collect()
 }
 
 /// The first bytes carry the streams; the rest may take several writes, which the spare reads as they come.
@@ -455,33 +438,4 @@ pub(crate) fn send_command(spare: &Spare, message: &[u8], streams: &[Stream; 3])
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn env(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
-        pairs
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect()
-    }
-
-    #[test]
-    fn lin_41_programs_are_looked_up_in_the_targets_path() {
-        let look = |program: &str, pairs: &[(&str, &str)]| {
-            candidates(OsStr::new(program), &env(pairs))
-                .into_iter()
-                .map(|path| String::from_utf8(path).unwrap())
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            look("sh", &[("PATH", "/bin::/usr/bin")]),
-            ["/bin/sh", "./sh", "/usr/bin/sh"]
-        );
-        assert_eq!(look("sh", &[("PATH", "/first"), ("PATH", "/last")]), ["/last/sh"]);
-        assert_eq!(look("./sh", &[("PATH", "/bin")]), ["./sh"]);
-        assert!(look("sh", &[]).is_empty(), "without PATH nothing is found");
-    }
 }

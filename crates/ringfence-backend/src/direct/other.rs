@@ -1,11 +1,21 @@
 //! A single process: this system's way to hold a tree together is its backend's business.
 
+use std::ffi::OsStr;
 use std::io;
 use std::process::Command;
 
 use shared_child::SharedChild;
 
-use crate::{ExitStatus, Signal, SignalError};
+use crate::{ExitStatus, Launch, Signal, SignalError};
+
+/// A command that executes the program as the system finds it.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "elsewhere there is a search that can fail"
+)]
+pub(super) fn command(program: &OsStr, _: &Launch) -> io::Result<Command> {
+    Ok(Command::new(program))
+}
 
 /// A command.
 #[derive(Debug)]

@@ -1,13 +1,30 @@
 //! A process group, as far as it holds together.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::process::{Pid, Signal as Number, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use crate::{ExitStatus, Signal, SignalError};
+use crate::{ExitStatus, Launch, Signal, SignalError, candidates};
+
+/// A command that executes the program as it was found where the command itself would look for it.
+pub(super) fn command(program: &OsStr, launch: &Launch) -> io::Result<Command> {
+    let given = program.as_encoded_bytes().contains(&b'/');
+    let candidates = candidates(program, &launch.environment).into_iter();
+    let mut paths = candidates.map(|path| launch.directory.join(path));
+    // What is wrong with a path that was given, its execution says best.
+    let path = paths.find(|path| {
+        let seen = path.metadata();
+        given || seen.is_ok_and(|seen| seen.is_file() && seen.mode() & 0o111 != 0)
+    });
+    let mut command = Command::new(path.ok_or(rustix::io::Errno::NOENT)?);
+    command.arg0(program);
+    Ok(command)
+}
 
 /// A command and the process group it leads.
 #[derive(Debug)]
