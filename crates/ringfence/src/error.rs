@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use ringfence_backend::{LaunchError, SetupFailed, Unavailable};
 use thiserror::Error;
 
+use crate::set::CloseProblem;
+
 /// A set could not be built; nothing is left on disk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -111,18 +113,32 @@ pub enum ExecutorError {
         /// What the system said.
         why: String,
     },
+    /// It could not be made, and not all that had been made for it could be removed.
+    #[error("{cause}; besides, {}", list(problems))]
+    Residue {
+        /// Why it could not be made.
+        cause: Box<Self>,
+        /// What is left of it.
+        problems: Vec<CloseProblem>,
+    },
+}
+
+fn list(problems: &[CloseProblem]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("; ")
 }
 
 impl ExecutorError {
-    /// A stable identifier.
+    /// A stable identifier; that of the cause where something is left besides.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::Key { .. } => "executor_key",
             Self::SetClosed => "executor_set_closed",
             Self::Limit { .. } => "executor_limit",
             Self::Unavailable(unavailable) => unavailable.code(),
             Self::Scratch { .. } => "scratch_directory",
+            Self::Residue { cause, .. } => cause.code(),
         }
     }
 
@@ -134,6 +150,7 @@ impl ExecutorError {
             Self::Limit { .. } => "raise max_executors, or reuse a key".to_owned(),
             Self::Unavailable(unavailable) => unavailable.hint(),
             Self::SetClosed | Self::Scratch { .. } => String::new(),
+            Self::Residue { cause, .. } => cause.hint(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ringfence_backend::{CompileRequest, Guarded, LaunchError, Unavailable};
+use ringfence_backend::{CompileRequest, CompiledPolicy, Guarded, LaunchError, Unavailable};
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, BundleName, Cache, GitFiles, RuntimeAccess};
 use ringfence_policy::{
@@ -21,7 +21,7 @@ use crate::guarded::GuardedPlaces;
 use crate::kept::{self, Kept};
 use crate::platform::Probe;
 use crate::scratch::{JOURNAL, make_private};
-use crate::set::Shared;
+use crate::set::{CloseProblem, Shared};
 use crate::worktree;
 
 impl Shared {
@@ -29,10 +29,7 @@ impl Shared {
         let mut directories = Directories::create(&self.owned_path)?;
         let kept = self.keep(key, &mut directories);
         let built = kept.and_then(|kept| self.compile(key, &directories, kept));
-        if built.is_err() {
-            directories.remove();
-        }
-        built
+        built.map_err(|cause| with_problems(cause, directories.remove()))
     }
 
     /// Takes the directories that outlive the set: the key's home in place of the one of the set, and the caches.
@@ -93,6 +90,24 @@ impl Shared {
             private_bytes: self.profile.limits().private_bytes.unwrap_or(self.private_bytes),
         };
         let compiled = self.backend.compile(request)?;
+        let made = self.assemble(key, directories, kept, &compiled, guarded);
+        made.map_err(|cause| {
+            let key = key.to_owned();
+            let failed = compiled.release().err();
+            with_problems(cause, failed.map(|failed| CloseProblem::Policy { key, failed }))
+        })
+    }
+
+    /// What is left to do once there is a policy.
+    fn assemble(
+        self: &Arc<Self>,
+        key: &str,
+        directories: &Directories,
+        kept: Vec<Kept>,
+        compiled: &Arc<dyn CompiledPolicy>,
+        guarded: Arc<GuardedPlaces>,
+    ) -> Result<Executor, ExecutorError> {
+        let isolated = self.profile.home() == Home::Isolated;
         if self.probe == Probe::AtFirstExecutor {
             compiled.warm_up().map_err(|error| self.untrue(error))?;
         }
@@ -105,7 +120,7 @@ impl Shared {
             key: key.to_owned(),
             lifecycle: self.lifecycle.part(),
             directory: directories.top.clone(),
-            compiled,
+            compiled: Arc::clone(compiled),
             guarded,
             variables: environment.variables,
             notes: environment.notes,
@@ -274,22 +289,38 @@ impl Directories {
         };
         for directory in [&all.top, &all.home, &all.temporary, &all.base] {
             make_private(directory).map_err(|error| {
-                all.remove();
-                ExecutorError::Scratch {
+                let cause = ExecutorError::Scratch {
                     path: directory.clone(),
                     why: error.to_string(),
-                }
+                };
+                with_problems(cause, all.remove())
             })?;
         }
         Ok(all)
     }
 
-    fn remove(&self) {
-        if let Err(error) = std::fs::remove_dir_all(&self.top)
-            && error.kind() != std::io::ErrorKind::NotFound
-        {
-            tracing::warn!(path = %self.top.display(), %error, "a failed executor's directory could not be removed");
+    /// No command has been in them; says what could not be removed.
+    fn remove(&self) -> Option<CloseProblem> {
+        let error = std::fs::remove_dir_all(&self.top).err()?;
+        (error.kind() != std::io::ErrorKind::NotFound).then(|| CloseProblem::Directory {
+            path: self.top.clone(),
+            why: error.to_string(),
+        })
+    }
+}
+
+/// A failure with what could not be undone after it (SET-16).
+fn with_problems(cause: ExecutorError, problem: Option<CloseProblem>) -> ExecutorError {
+    let Some(problem) = problem else { return cause };
+    match cause {
+        ExecutorError::Residue { cause, mut problems } => {
+            problems.push(problem);
+            ExecutorError::Residue { cause, problems }
         }
+        cause => ExecutorError::Residue {
+            cause: Box::new(cause),
+            problems: vec![problem],
+        },
     }
 }
 

@@ -20,7 +20,7 @@ use ringfence::backend::{
 };
 use ringfence::blocking::ExecutorSet;
 use ringfence::{
-    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, LifetimeContainment, Profile,
+    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, LifetimeContainment, Probe, Profile,
     RegionTree, Report, RunError, Signal, SignalError,
 };
 
@@ -39,6 +39,10 @@ struct Counts {
     bases: Mutex<Vec<PathBuf>>,
     refuses: AtomicBool,
     keeps: AtomicBool,
+    /// Whether the first look at a compiled policy fails.
+    fails: AtomicBool,
+    /// Variables that each command was given.
+    given: Mutex<Vec<usize>>,
     kills: AtomicUsize,
     /// How many kills have no effect.
     deaf: AtomicUsize,
@@ -95,10 +99,15 @@ impl CompiledPolicy for Counted {
     }
 
     fn warm_up(&self) -> Result<(), LaunchError> {
+        if self.counts.fails.load(Ordering::SeqCst) {
+            return Err(LaunchError::Released);
+        }
         Ok(())
     }
 
-    fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
+    fn launch(&self, mut launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
+        self.counts.given.lock().unwrap().push(launch.environment.len());
+        launch.environment.push(("ADDED".into(), "1".into()));
         Ok(Box::new(Deaf {
             containment: self.policy.launch(launch)?,
             counts: Arc::clone(&self.counts),
@@ -160,6 +169,7 @@ fn counted(fixture: &Fixture, backend: Counting) -> (ExecutorSet, Arc<Counts>) {
         .scratch_root(fixture.scratch.path())
         .max_executors(2)
         .backend(Arc::new(backend))
+        .probe(Probe::AtFirstExecutor)
         .build()
         .unwrap();
     (set.into(), counts)
@@ -218,6 +228,45 @@ fn set_15_set_16_a_failed_construction_leaves_nothing_and_can_be_tried_again() {
     set.executor("b").unwrap();
     let error = set.executor("c").unwrap_err();
     assert!(matches!(error, ExecutorError::Limit { max: 2 }), "{error}");
+    assert!(set.close().is_clean());
+}
+
+// SET-16, SET-17: what was compiled before the failure is released, once, and what that leaves is told.
+#[test]
+fn set_17_a_policy_that_turns_out_useless_is_released() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    counts.fails.store(true, Ordering::SeqCst);
+    let error = set.executor("a").map(drop).unwrap_err();
+    assert!(
+        matches!(error, ExecutorError::Unavailable(Unavailable::Path { .. })),
+        "{error:?}"
+    );
+    assert_eq!(count(&counts.released), 1);
+    counts.keeps.store(true, Ordering::SeqCst);
+    let error = set.executor("a").map(drop).unwrap_err();
+    let ExecutorError::Residue { cause, problems } = &error else {
+        panic!("{error:?}")
+    };
+    assert!(matches!(problems.as_slice(), [CloseProblem::Policy { key, .. }] if key == "a"));
+    assert_eq!(error.code(), cause.code());
+    assert!(error.to_string().contains("it is busy"), "{error}");
+    assert_eq!((count(&counts.released), set.keys().len()), (2, 0));
+    assert!(set.close().is_clean());
+    assert_eq!(count(&counts.released), 2);
+}
+
+#[test]
+fn exe_57_what_a_backend_does_to_a_launch_stays_with_that_launch() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    let executor = set.executor("a").unwrap();
+    for _ in 0..2 {
+        let outcome = executor.run_command(fixture.workspace.path(), "echo $ADDED");
+        assert_eq!(outcome.unwrap().stdout.to_text(), "1\n");
+    }
+    let given = counts.given.lock().unwrap().clone();
+    assert_eq!(given, [executor.variables().len() + 1; 2], "with PWD");
     assert!(set.close().is_clean());
 }
 
