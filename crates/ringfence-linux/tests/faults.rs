@@ -117,6 +117,7 @@ fn without_a_fault_the_command_runs() {
     assert!(fixture.canary().exists());
 }
 
+// EXE-59
 #[test]
 fn whichever_step_fails_it_is_named_and_nothing_runs() {
     const EPERM: i32 = 1;

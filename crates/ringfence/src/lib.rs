@@ -63,6 +63,8 @@ mod worktree;
 
 #[cfg(test)]
 mod lifecycle_tests;
+#[cfg(doctest)]
+mod outside_tests;
 
 pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};
 pub use capture::Captured;

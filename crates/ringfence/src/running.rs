@@ -137,7 +137,7 @@ impl Running {
     /// Kills the tree for a reason.
     pub(crate) fn end(&self, cause: Ending) {
         let mut state = self.lock();
-        state.add_cause(cause);
+        add_cause(&mut state.cause, cause);
         state.killed = true;
         drop(state);
         self.containment.kill();
@@ -166,7 +166,7 @@ impl Running {
 
     /// Asks the command to end because its deadline has passed.
     pub(crate) fn time_out(&self) {
-        self.lock().add_cause(Ending::TimedOut);
+        add_cause(&mut self.lock().cause, Ending::TimedOut);
         if self.containment.signal(Signal::Terminate).is_err() {
             self.containment.kill();
         }
@@ -218,7 +218,7 @@ impl Running {
             () => self.containment.exceeded(),
         };
         if let Some(limit) = over_limit {
-            state.add_cause(Ending::LimitExceeded(limit));
+            add_cause(&mut state.cause, Ending::LimitExceeded(limit));
         }
         let [stdout, stderr] = state
             .streams
@@ -267,6 +267,19 @@ impl Running {
     }
 }
 
+/// A limit outranks what the caller wants, and that what the owner wants; of equals the first one stays (EXE-44,
+/// EXE-47).
+fn add_cause(reason: &mut Option<Ending>, cause: Ending) {
+    let rank = |cause: Ending| match cause {
+        Ending::LimitExceeded(_) => 3,
+        Ending::Cancelled | Ending::TimedOut => 2,
+        _ => 1,
+    };
+    if reason.is_none_or(|earlier| rank(earlier) < rank(cause)) {
+        *reason = Some(cause);
+    }
+}
+
 /// Whether a process was ended for writing too large a file (setrlimit(2)).
 fn is_file_size(status: ExitStatus) -> bool {
     const SIGXFSZ: i32 = 25;
@@ -291,19 +304,6 @@ struct ReadOutput {
 }
 
 impl State {
-    /// A limit outranks what the caller wants, and that what the owner wants; of equals the first one stays (EXE-44,
-    /// EXE-47).
-    fn add_cause(&mut self, cause: Ending) {
-        let rank = |cause: Ending| match cause {
-            Ending::LimitExceeded(_) => 3,
-            Ending::Cancelled | Ending::TimedOut => 2,
-            _ => 1,
-        };
-        if self.cause.is_none_or(|earlier| rank(earlier) < rank(cause)) {
-            self.cause = Some(cause);
-        }
-    }
-
     fn read_output(&mut self, most: usize) -> ReadOutput {
         let limit = self.limits.kill_after_bytes;
         let mut more = false;
@@ -351,5 +351,28 @@ impl Deadline {
             at: Instant::now().checked_add(timeout)?,
             grace,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exe_44_a_limit_outranks_the_caller_and_the_caller_the_owner() {
+        let limit = Ending::LimitExceeded(Limit::Output);
+        let reason = |causes: &[Ending]| {
+            let mut reason = None;
+            causes.iter().for_each(|cause| add_cause(&mut reason, *cause));
+            reason.unwrap()
+        };
+        assert_eq!(reason(&[Ending::Cancelled, limit]), limit);
+        assert_eq!(reason(&[limit, Ending::Cancelled]), limit);
+        assert_eq!(reason(&[Ending::OwnerClosed, Ending::TimedOut]), Ending::TimedOut);
+        assert_eq!(reason(&[Ending::TimedOut, Ending::Cancelled]), Ending::TimedOut);
+        assert_eq!(
+            reason(&[Ending::Cancelled, Ending::OwnerClosed]),
+            Ending::Cancelled
+        );
     }
 }

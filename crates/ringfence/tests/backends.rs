@@ -335,6 +335,7 @@ fn set_32_set_41_nothing_is_released_under_a_command_and_waiting_can_be_bounded(
     assert_eq!((count(&counts.compiled), count(&counts.released)), (1, 1));
 }
 
+// SET-40, EXE-55
 #[test]
 fn set_40_a_failed_spawn_holds_up_no_close() {
     let fixture = Fixture::new();

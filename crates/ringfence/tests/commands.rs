@@ -163,6 +163,7 @@ fn a_variable_that_names_what_commands_can_write_opens_nothing() {
     assert!(!names_java(&workspace.join("link/jdk")));
 }
 
+// ENV-1, ENV-2, EXE-26
 #[test]
 fn env_1_env_2_the_environment_is_the_allowed_one_with_the_commands_changes() {
     let fixture = Fixture::new();

@@ -53,7 +53,7 @@ fn pro_80_pro_82_one_crate_is_enough() {
     assert!(executor.command("true").output().unwrap().success());
 }
 
-/// PRO-81, PRO-83: a named error can be matched whichever layer raised it, and through any wrapping.
+/// PRO-81, PRO-83, EXE-6: a named error can be matched whichever layer raised it, and through any wrapping.
 #[test]
 fn pro_81_pro_83_named_errors_keep_their_identity() {
     let fixture = Fixture::new();

@@ -93,6 +93,7 @@ fn close(lifecycle: &Lifecycle) {
     lifecycle.wait_until_idle();
 }
 
+// SET-33, SET-34, EXE-50, EXE-51
 #[test]
 fn set_33_set_34_whatever_meets_a_close_is_refused_or_ended_before_it_returns() {
     explore(|| {
@@ -129,6 +130,7 @@ fn set_34_a_preparation_that_nobody_starts_holds_up_no_close() {
     });
 }
 
+// EXE-50, EXE-52: the lease is the last thing to go
 #[test]
 fn set_36_a_close_ends_the_commands_of_every_executor() {
     explore(|| {

@@ -1,6 +1,8 @@
 //! A host program for tests that kill it, or that put it where a test process can't go.
 //!
 //! `victim-host run WORKSPACE SCRATCH READABLE TEXT` has the shell run a text and prints what it printed.
+//! `victim-host late WORKSPACE SCRATCH` makes an executor, changes its own environment, and prints what the executor's
+//! commands have of it.
 //! `victim-host hold WORKSPACE SCRATCH TEXT [fork]` starts a text, prints `ready` when the text has printed
 //! something, and then does nothing. With `fork` it has forked before, and that child, whose process number
 //! it prints after `ready`, keeps a copy of every descriptor.
@@ -20,6 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
         ["run", workspace, scratch, readable, text] => run(workspace, scratch, readable, text),
+        ["late", workspace, scratch] => late(workspace, scratch),
         ["hold", workspace, scratch, text, rest @ ..] => hold(workspace, scratch, text, rest == ["fork"]),
         _ => Err("unknown arguments".into()),
     }
@@ -38,6 +41,22 @@ fn run(workspace: &str, scratch: &str, readable: &str, text: &str) -> Result<(),
     } else {
         Err("something was left".into())
     }
+}
+
+fn late(workspace: &str, scratch: &str) -> Result<(), Box<dyn Error>> {
+    let set = set(workspace, scratch, Vec::new())?;
+    let executor = set.executor("early")?;
+    // SAFETY: no other thread of this program reads or changes the environment.
+    unsafe {
+        std::env::set_var("LC_LATE", "late");
+        std::env::set_var("LANG", "late");
+    }
+    let outcome = executor.shell("env | grep -c late; echo $LANG").output()?;
+    print!("{}", outcome.stdout.to_text());
+    set.close()
+        .is_clean()
+        .then_some(())
+        .ok_or_else(|| "something was left".into())
 }
 
 fn hold(workspace: &str, scratch: &str, text: &str, fork: bool) -> Result<(), Box<dyn Error>> {

@@ -166,6 +166,21 @@ fn is_cleaned_up(fork: bool) {
     assert!(!ground.at("w/alive").exists(), "somebody lived on and wrote");
 }
 
+/// EXE-24: an executor's environment is what it was when it was made, whatever becomes of the host's.
+#[test]
+fn exe_24_a_later_change_of_the_environment_reaches_no_command() {
+    let ground = Ground::new();
+    let path = |name| ground.at(name).display().to_string();
+    let mut host = Command::new(VICTIM_HOST);
+    host.args(["late", &path("w"), &path("s")]).env("LANG", "early");
+    let printed = host.output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&printed.stdout),
+        "0\nearly\n",
+        "{printed:?}"
+    );
+}
+
 #[test]
 fn nothing_outlives_a_killed_host() {
     is_cleaned_up(false);
