@@ -1,12 +1,14 @@
 //! What is measured.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ringfence::blocking::{Executor, ExecutorSet};
-use ringfence::{Access, Host, Profile, ProfileConfig, Verdict};
+use ringfence::{Access, Guard, Host, Profile, ProfileConfig, Root, Verdict};
+use ringfence_policy::Policy;
 use tempfile::TempDir;
 
 use crate::statistics::Figures;
@@ -30,9 +32,12 @@ pub(crate) struct Candidates {
     set: ExecutorSet,
     warm: Executor,
     fixed: Option<PathBuf>,
+    /// A profile of many rules, and what they are about.
+    many: ProfileConfig,
+    _places: TempDir,
     cli: Option<PathBuf>,
     bubblewrap: bool,
-    cold_keys: usize,
+    cold_keys: Cell<usize>,
 }
 
 /// One thing to time; prepared state it needs is made outside of the timed part.
@@ -40,7 +45,7 @@ type Run<'a> = (&'static str, Box<dyn FnMut() -> Result<Duration, Failure> + 'a>
 
 impl Candidates {
     pub(crate) fn new(cli: Option<PathBuf>) -> Result<Self, Failure> {
-        let (workspace, scratch) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let (workspace, scratch, places) = (tempfile::tempdir()?, tempfile::tempdir()?, tempfile::tempdir()?);
         let config = ProfileConfig {
             workspace: workspace.path().to_owned(),
             workspace_access: Verdict::READ_WRITE,
@@ -61,40 +66,53 @@ impl Candidates {
                 .status()
                 .is_ok(),
             fixed,
+            many: many_rules(&places)?,
+            _places: places,
             workspace,
             _scratch: scratch,
             set,
             warm,
-            cold_keys: 0,
+            cold_keys: Cell::new(0),
         })
     }
 
     /// Runs all candidates, or `only` these and the plain one, `rounds` times, one after the other in each round.
-    pub(crate) fn measure(
-        &mut self,
-        warm_up: usize,
-        rounds: usize,
-        only: &[String],
-    ) -> Result<Figures, Failure> {
+    pub(crate) fn measure(&self, warm_up: usize, rounds: usize, only: &[String]) -> Result<Figures, Failure> {
         let workspace = self.workspace.path().to_owned();
-        let (set, warm, cold_keys) = (&self.set, &self.warm, &mut self.cold_keys);
+        let (set, warm, cold_keys) = (&self.set, &self.warm, &self.cold_keys);
         let fixed = self.fixed.clone();
+        let many = self.many.clone();
         let mut runs: Vec<Run<'_>> = vec![(PLAIN, Box::new(|| plain(Command::new(DYNAMIC))))];
         if let Some(fixed) = &fixed {
             runs.push(("plain_static", Box::new(move || plain(Command::new(fixed)))));
             runs.push(("warm_static", Box::new(move || confined(warm, fixed))));
         }
         runs.push(("warm", Box::new(move || confined(warm, DYNAMIC.as_ref()))));
+        let new_key = || {
+            cold_keys.set(cold_keys.get() + 1);
+            format!("cold {}", cold_keys.get())
+        };
         runs.push((
             "cold",
             Box::new(move || {
-                *cold_keys += 1;
+                let key = new_key();
                 let began = Instant::now();
-                let executor = set.executor(&format!("cold {cold_keys}"))?;
+                let executor = set.executor(&key)?;
                 confined(&executor, DYNAMIC.as_ref())?;
                 Ok(began.elapsed())
             }),
         ));
+        runs.push((
+            "executor",
+            Box::new(move || {
+                let key = new_key();
+                let began = Instant::now();
+                set.executor(&key)?;
+                Ok(began.elapsed())
+            }),
+        ));
+        runs.push(("memoized", Box::new(move || memoized(set))));
+        runs.push(("compile", Box::new(move || compile(&many))));
         if let Some(cli) = &self.cli {
             let workspace = &workspace;
             runs.push((
@@ -163,6 +181,41 @@ fn plain(mut command: Command) -> Result<Duration, Failure> {
     } else {
         Err(format!("{command:?}: {status}").into())
     }
+}
+
+/// One look for a key that is there, from the time of many.
+fn memoized(set: &ExecutorSet) -> Result<Duration, Failure> {
+    const LOOKS: u32 = 10_000;
+    let began = Instant::now();
+    for _ in 0..LOOKS {
+        std::hint::black_box(set.executor("warm")?);
+    }
+    Ok(began.elapsed() / LOOKS)
+}
+
+/// Profile and policy of many rules, from what a caller writes to what a backend is given.
+fn compile(config: &ProfileConfig) -> Result<Duration, Failure> {
+    let began = Instant::now();
+    let profile = Profile::new(config, &Host)?;
+    std::hint::black_box(Policy::compile(&profile, Vec::new())?);
+    Ok(began.elapsed())
+}
+
+/// A root and a secret in each of many directories.
+fn many_rules(workspace: &TempDir) -> Result<ProfileConfig, Failure> {
+    const RULES: usize = 5_000;
+    let mut config = ProfileConfig {
+        workspace: workspace.path().to_owned(),
+        workspace_access: Verdict::READ_WRITE,
+        ..ProfileConfig::default()
+    };
+    for number in 0..RULES / 2 {
+        let directory = workspace.path().join(format!("{}/{number}", number % 50));
+        std::fs::create_dir_all(&directory)?;
+        config.guards.push(Guard::secret(directory.join("secret")));
+        config.roots.push(Root::directory(directory, Verdict::READ_ONLY));
+    }
+    Ok(config)
 }
 
 fn confined(executor: &Executor, program: &std::path::Path) -> Result<Duration, Failure> {

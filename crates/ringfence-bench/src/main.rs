@@ -46,7 +46,7 @@ const WARM_UP_ROUNDS: usize = 5;
 )]
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let measured = Candidates::new(arguments.cli.clone()).and_then(|mut candidates| {
+    let measured = Candidates::new(arguments.cli.clone()).and_then(|candidates| {
         let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
         candidates.measure(WARM_UP_ROUNDS, rounds, &arguments.only)
     });

@@ -45,7 +45,7 @@ impl Figures {
             let (p50, p95, p99) = (row.micros(50), row.micros(95), row.micros(99));
             let _ = writeln!(
                 text,
-                "{:<16} {p50:>9.0} {p95:>9.0} {p99:>9.0} {:>8.2}",
+                "{:<16} {p50:>9.2} {p95:>9.2} {p99:>9.2} {:>8.2}",
                 row.name,
                 p50 / plain
             );
@@ -60,7 +60,7 @@ impl Row {
         let at = (self.sorted.len() * percent / 100).min(last);
         self.sorted
             .get(at)
-            .map_or(0.0, |time| (time.as_secs_f64() * 1e7).round() / 10.0)
+            .map_or(0.0, |time| (time.as_secs_f64() * 1e8).round() / 100.0)
     }
 }
 

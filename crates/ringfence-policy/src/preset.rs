@@ -4,6 +4,7 @@ mod agent_config;
 mod credentials;
 mod git;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -11,6 +12,7 @@ use std::str::FromStr;
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::access::{Access, Verdict};
 use crate::glob::GlobError;
 use crate::guard::{Protection, Subject};
 use crate::pattern::Pattern;
@@ -99,34 +101,83 @@ pub struct Row {
     pub reason: &'static str,
 }
 
+/// The workspace and the roots of a profile, as far as lines of presets are about them.
+pub(crate) struct Places<'a> {
+    all: BTreeSet<&'a Path>,
+    /// Those that are in no other one: what matches beneath them, matches beneath all.
+    tops: Vec<&'a Path>,
+    /// Those in which a name of its own has to be closed: in any other one nothing can be made, and what is there is
+    /// found from the top.
+    named: Vec<&'a Path>,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(places: impl Iterator<Item = (&'a PathBuf, Verdict)>) -> Self {
+        let places: BTreeMap<&Path, Verdict> =
+            places.map(|(path, access)| (path.as_path(), access)).collect();
+        let is_top = |path: &Path| !path.ancestors().skip(1).any(|above| places.contains_key(above));
+        let tops: Vec<&Path> = places.keys().copied().filter(|path| is_top(path)).collect();
+        let writable = places.iter().filter(|(_, access)| access.write != Access::Deny);
+        let named: BTreeSet<&Path> = writable
+            .map(|(path, _)| *path)
+            .chain(tops.iter().copied())
+            .collect();
+        Self {
+            all: places.keys().copied().collect(),
+            tops,
+            named: named.into_iter().collect(),
+        }
+    }
+
+    /// The paths of a name in the places; of those in which it need not be closed, the ones that are places themselves.
+    fn named(&self, name: &str) -> Vec<Subject> {
+        let length = Path::new(name).components().count();
+        let is_named = |path: &Path| {
+            path.ends_with(name)
+                && path
+                    .ancestors()
+                    .nth(length)
+                    .is_some_and(|place| self.all.contains(place))
+        };
+        let needed = self.named.iter().map(|place| place.join(name));
+        let places = self
+            .all
+            .iter()
+            .filter(|path| is_named(path))
+            .map(|path| path.to_path_buf());
+        needed.chain(places).map(Subject::Path).collect()
+    }
+}
+
 impl Row {
-    /// What this line is about, for these roots and home directories.
-    pub(crate) fn subjects(&self, roots: &[&Path], homes: &[PathBuf]) -> Vec<Subject> {
+    /// What this line is about, for these places and home directories.
+    pub(crate) fn subjects(&self, places: &Places<'_>, homes: &[PathBuf]) -> Vec<Subject> {
         // The globs of the tables are well formed, as a test makes sure.
         let matching = |pattern: Result<Pattern, GlobError>| pattern.ok().map(Subject::Pattern);
         let beneath = |glob: &str| {
-            let patterns = roots.iter().map(|root| Pattern::new(root, glob));
+            let patterns = places.tops.iter().map(|top| Pattern::new(top, glob));
             patterns.filter_map(matching).collect::<Vec<_>>()
-        };
-        let named = |tops: &mut dyn Iterator<Item = &Path>, name: &str| -> Vec<Subject> {
-            tops.map(|top| Subject::Path(top.join(name))).collect()
         };
         match self.place {
             Place::Root(name) => {
-                let mut subjects = named(&mut roots.iter().copied(), name);
+                let mut subjects = places.named(name);
                 subjects.extend(beneath(&format!("**/{name}")));
                 subjects
             }
             Place::Beneath(glob, except) => {
-                let pattern = |root: &&Path| {
-                    let pattern = Pattern::new(root, glob);
+                let pattern = |top: &&Path| {
+                    let pattern = Pattern::new(top, glob);
                     except.iter().fold(pattern, |pattern, glob| pattern?.except(glob))
                 };
-                roots.iter().filter_map(|root| matching(pattern(root))).collect()
+                places
+                    .tops
+                    .iter()
+                    .filter_map(|top| matching(pattern(top)))
+                    .collect()
             }
             Place::Repository(name, _) => beneath(&format!("**/.git/{name}")),
             Place::RepositoryPart(_) => Vec::new(),
-            Place::Home(name) => named(&mut homes.iter().map(PathBuf::as_path), name),
+            Place::Home(name) => homes.iter().map(|home| Subject::Path(home.join(name))).collect(),
             Place::HomeIfThere(name) => {
                 let there = homes.iter().map(|home| Pattern::exactly(home.join(name)));
                 there.map(Subject::Pattern).collect()

@@ -1,7 +1,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::{Place, Preset};
+use super::{Place, Places, Preset};
+use crate::access::Verdict;
+use crate::guard::Subject;
 
 fn rows() -> impl Iterator<Item = (Preset, &'static super::Row)> {
     Preset::ALL
@@ -32,12 +34,13 @@ fn no_row_says_what_another_one_says() {
 
 #[test]
 fn every_row_can_be_applied() {
-    let (root, home) = (Path::new("/w"), [PathBuf::from("/home/me")]);
+    let (root, home) = (PathBuf::from("/w"), [PathBuf::from("/home/me")]);
+    let places = Places::new([(&root, Verdict::READ_WRITE)].into_iter());
     for (preset, row) in rows() {
         // What a repository has of the parts is found out from the repository.
         let is_found = matches!(row.place, Place::RepositoryPart(_));
         assert_eq!(
-            row.subjects(&[root], &home).is_empty(),
+            row.subjects(&places, &home).is_empty(),
             is_found,
             "{preset}: {row:?}"
         );
@@ -59,4 +62,43 @@ fn names_are_stable_and_read_back() {
         assert_eq!(preset.name().parse(), Ok(preset));
     }
     assert!("Git".parse::<Preset>().is_err());
+}
+
+#[test]
+fn a_name_is_closed_wherever_it_could_be_made_and_is_looked_for_from_the_top() {
+    let written = [
+        ("/w", Verdict::READ_WRITE),
+        ("/w/read", Verdict::READ_ONLY),
+        ("/w/read/write", Verdict::READ_WRITE),
+        ("/w/read/.vscode", Verdict::READ_WRITE),
+        ("/other", Verdict::READ_ONLY),
+        ("/alone/.vscode", Verdict::READ_WRITE),
+    ];
+    let written = written.map(|(path, access)| (PathBuf::from(path), access));
+    let places = Places::new(written.iter().map(|(path, access)| (path, *access)));
+    let vscode = Preset::AgentConfig
+        .rows()
+        .iter()
+        .find(|row| row.place == Place::Root(".vscode"));
+    let (mut names, mut bases) = (Vec::new(), Vec::new());
+    for subject in vscode.unwrap().subjects(&places, &[]) {
+        match subject {
+            Subject::Path(path) => names.push(path),
+            Subject::Pattern(pattern) => bases.push(pattern.base().to_owned()),
+        }
+    }
+    names.sort();
+    names.dedup();
+    // In `/w/read` none can be made, but one is opened there, which has to be noticed.
+    let expected = [
+        "/alone/.vscode/.vscode",
+        "/other/.vscode",
+        "/w/.vscode",
+        "/w/read/.vscode",
+        "/w/read/.vscode/.vscode",
+        "/w/read/write/.vscode",
+    ];
+    assert_eq!(names, expected.map(PathBuf::from));
+    bases.sort();
+    assert_eq!(bases, ["/alone/.vscode", "/other", "/w"].map(PathBuf::from));
 }

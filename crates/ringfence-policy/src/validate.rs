@@ -10,6 +10,7 @@ use crate::config::{Acknowledgement, ProfileConfig, Root, RootKind};
 use crate::device::Device;
 use crate::limit::{Limit, Limits};
 use crate::path::{Kind, Resolve, Resolved, canonical, is_clean};
+use crate::preset::Places;
 use crate::problem::{Field, InvalidProfile, Problem, Reason};
 use crate::terms::{ResolvedRoot, Terms, sorted};
 use guards::Guards;
@@ -28,9 +29,8 @@ pub(crate) fn validate(config: &ProfileConfig, resolver: &dyn Resolve) -> Result
         }
     };
     let roots = roots(&config.roots, workspace.as_ref(), resolver, &mut problems);
-    let places: Vec<&Path> = (workspace.iter().map(|at| at.path.as_path()))
-        .chain(roots.iter().map(|root| root.at.path.as_path()))
-        .collect();
+    let written = workspace.iter().map(|at| (&at.path, config.workspace_access));
+    let places = Places::new(written.chain(roots.iter().map(|root| (&root.at.path, root.access))));
     let guards = guards::guards(config, &places, resolver, &mut problems);
     let devices = devices(&config.devices, &mut problems);
     problems.extend(guards.opened(config, &roots));

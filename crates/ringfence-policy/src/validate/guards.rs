@@ -1,11 +1,12 @@
 //! Guards: those that are written, and those the presets bring.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::config::ProfileConfig;
 use crate::guard::{Guard, Origin, Protection, ResolvedGuard, ResolvedSubject, Subject, sorted_guards};
 use crate::path::{Resolve, canonical, is_clean};
+use crate::preset::Places;
 use crate::problem::{Field, Problem, Reason};
 use crate::terms::ResolvedRoot;
 
@@ -16,10 +17,10 @@ pub(super) struct Guards {
     pub(super) exempt: BTreeSet<PathBuf>,
 }
 
-/// Resolves the guards that are written and, for the workspace and roots at `places`, those of the presets.
+/// Resolves the guards that are written and, for the workspace and roots, `places`, those of the presets.
 pub(super) fn guards(
     config: &ProfileConfig,
-    places: &[&Path],
+    places: &Places<'_>,
     resolver: &dyn Resolve,
     problems: &mut Vec<Problem>,
 ) -> Guards {
@@ -93,18 +94,22 @@ impl Guards {
         config: &'a ProfileConfig,
         roots: &'a [ResolvedRoot],
     ) -> impl Iterator<Item = Problem> + 'a {
-        let opens = |guard: &ResolvedGuard| {
+        let places: BTreeMap<&Path, &ResolvedRoot> =
+            roots.iter().map(|root| (root.at.path.as_path(), root)).collect();
+        let opens = move |guard: &ResolvedGuard| {
             let (Origin::Preset { preset, .. }, ResolvedSubject::Name(at)) = (guard.origin, &guard.subject)
             else {
                 return None;
             };
-            let root = roots.iter().find(|root| root.at.path == at.path)?;
+            let root = places.get(at.path.as_path())?;
+            if guard.protection.holds_for(root.access) {
+                return None;
+            }
             let index = config.roots.iter().position(|written| {
                 written.access == root.access && written.path.file_name() == root.at.path.file_name()
             });
             let path = at.path.clone();
-            (!guard.protection.holds_for(root.access))
-                .then(|| Field::Root(index.unwrap_or_default()).because(Reason::Guarded { path, preset }))
+            Some(Field::Root(index.unwrap_or_default()).because(Reason::Guarded { path, preset }))
         };
         self.all.iter().filter_map(opens)
     }
