@@ -1,6 +1,6 @@
 //! How this backend answers each obligation of a policy.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ringfence_host::cgroup::Cgroups;
@@ -33,9 +33,12 @@ pub(crate) fn report(
     absent: &Absent,
     cgroups: &Cgroups,
 ) -> Report {
+    let placements = view.placements.iter();
     let answers = Answers {
         policy,
-        view,
+        placements: placements
+            .map(|placement| (placement.path.as_path(), placement))
+            .collect(),
         landlock,
         complete,
         absent,
@@ -55,7 +58,8 @@ pub(crate) fn report(
 
 struct Answers<'a> {
     policy: &'a Policy,
-    view: &'a View,
+    /// By path: a pattern may match thousands of files, and each is asked for.
+    placements: HashMap<&'a Path, &'a Placement>,
     landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
@@ -105,12 +109,7 @@ impl Answers<'_> {
     }
 
     fn file_access(&self, axis: Axis, region: &Path) -> Discharge {
-        let Some(placement) = self
-            .view
-            .placements
-            .iter()
-            .find(|placement| placement.path == region)
-        else {
+        let Some(placement) = self.placements.get(region) else {
             // The root of a tree without a rule for it: the skeleton.
             return self.with_landlock([Mechanism::MountView], 1);
         };
@@ -243,11 +242,7 @@ impl Answers<'_> {
     }
 
     fn area_of(&self, path: &Path) -> Option<Area> {
-        self.view
-            .placements
-            .iter()
-            .find(|placement| placement.path == path)
-            .map(|placement| placement.area)
+        self.placements.get(path).map(|placement| placement.area)
     }
 }
 
