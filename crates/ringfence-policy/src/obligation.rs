@@ -73,6 +73,7 @@ pub enum Clause {
     /// A closed axis of a region stays closed.
     FileAccess,
     /// What matches the pattern of a guard when a command starts is kept from it.
+    #[serde(rename = "patterns_at_start")]
     Patterns,
     /// No repository that a command makes stays one.
     NewRepositories,
@@ -106,7 +107,7 @@ impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::FileAccess => "file access",
-            Self::Patterns => "patterns",
+            Self::Patterns => "patterns at start",
             Self::NewRepositories => "new repositories",
             Self::HardLinks => "hard links",
             Self::ProcessIsolation => "process isolation",
