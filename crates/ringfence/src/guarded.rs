@@ -54,21 +54,22 @@ impl GuardedPlaces {
         });
         let patterns = sourced.filter(|(guard, _)| matches!(guard.subject, ResolvedSubject::Pattern(_)));
         let guards: Vec<_> = patterns.collect();
+        let git = profile.presets().any(|preset| preset == Preset::Git);
+        let repositories = git || profile.new_repositories() == NewRepositories::Refuse;
         let search = Search::new(Scope {
-            places: searched(profile, &guards),
+            places: searched(profile, &guards, repositories),
             closed,
             patterns: guards
                 .iter()
                 .filter_map(|(guard, _)| pattern(guard))
                 .cloned()
                 .collect(),
-            repositories: profile.presets().any(|preset| preset == Preset::Git)
-                || profile.new_repositories() == NewRepositories::Refuse,
+            repositories,
         });
         let places = Self {
             profile: profile.clone(),
             guards,
-            git: profile.presets().any(|preset| preset == Preset::Git),
+            git,
             attached,
             state: Mutex::new(State {
                 search,
@@ -291,13 +292,14 @@ fn roots(profile: &Profile) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What has to be searched: the places of the profile, and wherever else a pattern of its own leads.
-fn searched(profile: &Profile, guards: &[(ResolvedGuard, Source)]) -> Vec<PathBuf> {
+/// What has to be searched: the places of the profile for repositories, and wherever a pattern leads.
+fn searched(profile: &Profile, guards: &[(ResolvedGuard, Source)], repositories: bool) -> Vec<PathBuf> {
     let bases = guards.iter().filter_map(|(guard, _)| pattern(guard));
     let bases = bases
         .filter(|pattern| pattern.glob().is_some())
         .map(|pattern| pattern.base().to_owned());
-    let mut places: Vec<PathBuf> = roots(profile).into_iter().chain(bases).collect();
+    let roots = if repositories { roots(profile) } else { Vec::new() };
+    let mut places: Vec<PathBuf> = roots.into_iter().chain(bases).collect();
     places.sort();
     places.dedup_by(|inner, outer| inner.starts_with(outer));
     places
