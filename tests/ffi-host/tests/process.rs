@@ -7,13 +7,17 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::os::fd::AsRawFd;
+use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::Command;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::{Attempt, Fence, Running};
-use ringfence::{Ending, Root, Signal, Verdict};
+use ringfence::{Clause, Discharge, Ending, Mechanism, Root, Signal, Verdict};
 
 fn facts(text: &str) -> BTreeMap<&str, &str> {
     text.lines().filter_map(|line| line.split_once(": ")).collect()
@@ -216,12 +220,18 @@ fn set_user_id_programs_give_nothing() {
     fence.resists("set-user-id", &[(&format!("setuid-exec {program}"), "EPERM")]);
 }
 
-/// S-33: processes of the same user outside do not exist for the command, and its init is not to be touched.
+/// S-33: processes of the same user outside do not exist for the command, nor do their abstract sockets, and its init is
+/// not to be touched.
 #[test]
-fn other_processes_are_out_of_reach() {
+fn s_33_processes_and_abstract_sockets_of_the_same_user_are_out_of_reach() {
     let fence = Fence::new();
     let mut victim = Running(Command::new("sleep").arg("300").spawn().unwrap());
     let pid = victim.0.id();
+    // The state comes after the name in parentheses.
+    let is_stopped = || {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with('T')
+    };
     for (attack, outside, init) in [
         ("ptrace", "ESRCH", "EPERM"),
         ("memory-read", "ESRCH", "EPERM"),
@@ -234,6 +244,14 @@ fn other_processes_are_out_of_reach() {
             _ => format!("{attack} {pid}"),
         };
         fence.control(&line(pid)).printed();
+        if attack == "stop" {
+            let begun = Instant::now();
+            while !is_stopped() {
+                assert!(begun.elapsed().as_secs() < 5, "this control shows nothing");
+                std::thread::yield_now();
+            }
+            fence.control(&format!("kill {pid} 18")).printed();
+        }
         assert_eq!(fence.attack(&line(pid)), Attempt::refused(outside), "{attack}");
         assert_eq!(
             fence.attack(&line(1)),
@@ -245,7 +263,37 @@ fn other_processes_are_out_of_reach() {
     assert_eq!(fence.attack("kill 1 9"), Attempt::refused("EPERM"));
     let _ = fence.shell("kill -9 -1; echo alive");
     assert_eq!(victim.0.try_wait().unwrap(), None, "the victim has ended");
+    assert!(!is_stopped(), "the victim was stopped");
     assert_eq!(fence.succeeds("echo works"), "works");
+
+    let name = format!("rf-victim-{}", std::process::id());
+    let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let (sender, greeted) = mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = sender.send(());
+            let _ = stream.write_all(b"hello");
+        }
+    });
+    let line = format!("abstract {name}");
+    fence.control(&line).printed();
+    greeted.recv_timeout(Duration::from_secs(5)).unwrap();
+    assert_eq!(fence.attack(&line), Attempt::refused("ECONNREFUSED"));
+    assert!(greeted.try_recv().is_err(), "a connection from inside arrived");
+
+    // It is said what keeps them apart.
+    let report = fence.executor.report();
+    for (clause, by) in [
+        (Clause::ProcessIsolation, Mechanism::PidNamespace),
+        (Clause::AbstractSockets, Mechanism::NetworkNamespace),
+    ] {
+        let mut entries = report.entries().iter();
+        let entry = entries.find(|entry| entry.obligation.clause == clause).unwrap();
+        let Discharge::Enforced { mechanism } = &entry.discharge else {
+            panic!("{entry:?}")
+        };
+        assert!(mechanism.contains(&by), "{entry:?}");
+    }
 }
 
 /// S-24: a deadline reaches what has left the session, the group, and its parents.

@@ -6,11 +6,15 @@
 mod common;
 
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 use common::{Attempt, Fence, Ground, VICTIM_HOST, snapshot};
-use ringfence::{BundleName, ExecutorSet, Host, Profile, Root, RunError, Verdict, blocking};
+use ringfence::{
+    Access, Axis, BundleName, ExecutorSet, Host, Link, Profile, Root, RunError, Stdio, Verdict, blocking,
+};
 
 /// The profile most callers want: the host unreadable, workspace, HOME and TMPDIR writable, all at once.
 #[test]
@@ -100,7 +104,17 @@ const NESTED: [(&str, Verdict); 6] = [
 
 /// S-06: the deepest rule decides, in whatever order the rules are written.
 #[test]
-fn nested_rules_hold_in_any_order() {
+fn s_06_the_deepest_rule_decides_in_any_order() {
+    let lay_out = |ground: &Ground| {
+        for place in NESTED.map(|(place, _)| place).iter().chain(&["w", "o"]) {
+            ground.write(&format!("{place}/file"), "there\n");
+        }
+    };
+    let elsewhere = Ground::new();
+    lay_out(&elsewhere);
+    for (place, _) in NESTED {
+        elsewhere.control(&format!("create {{t}}/{place}/new")).printed();
+    }
     let rotations = (0..NESTED.len()).map(|by| {
         let mut roots = NESTED;
         roots.rotate_left(by);
@@ -110,27 +124,27 @@ fn nested_rules_hold_in_any_order() {
     reversed.reverse();
     for order in rotations.chain([reversed]) {
         let fence = Fence::with(|ground, profile| {
-            for place in NESTED.map(|(place, _)| place).iter().chain(&["w", "o"]) {
-                ground.write(&format!("{place}/file"), "there\n");
-            }
+            lay_out(ground);
             let roots = order.map(|(place, access)| Root::directory(ground.at(place), access));
             profile.roots.extend(roots);
         });
         for (place, access) in order.into_iter().chain([("w", Verdict::READ_WRITE)]) {
             let read = fence.attack(&format!("read {{t}}/{place}/file"));
             let write = fence.attack(&format!("create {{t}}/{place}/new"));
-            let [readable, written] = [&read, &write].map(|attempt| matches!(attempt, Attempt::Done(_)));
-            let wanted = (access != Verdict::DENY, access == Verdict::READ_WRITE);
-            assert_eq!(
-                (readable, written),
-                wanted,
-                "{place} in {order:?}: {read:?}, {write:?}"
-            );
-            assert_eq!(
-                fence.at(&format!("{place}/new")).exists(),
-                wanted.1,
-                "{place} on the host"
-            );
+            let wanted = match access {
+                // Nothing is there but the way to what is open again beneath.
+                Verdict::DENY => (Attempt::refused("ENOENT"), Attempt::refused("EROFS")),
+                Verdict::READ_ONLY => (Attempt::Done("there\n".to_owned()), Attempt::refused("EROFS")),
+                _ => (Attempt::Done("there\n".to_owned()), Attempt::Done(String::new())),
+            };
+            assert_eq!((read, write), wanted, "{place} in {order:?}");
+            let new = fence.at(&format!("{place}/new"));
+            assert_eq!(new.exists(), access == Verdict::READ_WRITE, "{new:?} on the host");
+            // And it is said which rule that was.
+            let tree = fence.executor.tree();
+            let decision = tree.decide(&new, Axis::Write);
+            assert_eq!(decision.access, access.write, "{place} in {order:?}");
+            assert_eq!(decision.rule.unwrap().path, fence.at(place), "in {order:?}");
         }
         // No rule names `o` itself.
         assert_eq!(fence.attack("read {o}/file"), Attempt::refused("ENOENT"));
@@ -183,11 +197,22 @@ fn the_default_directory_keeps_the_name_of_the_workspace() {
     assert_eq!(fence.succeeds("pwd -L"), fence.at("link").to_str().unwrap());
 }
 
-/// S-04: where `/bin` is a link to `/usr/bin`, it is one inside too.
+/// S-04: where `/bin` is a link to `/usr/bin`, it is one inside too, even for who opens nothing but these places.
 #[test]
-fn links_of_a_merged_usr_are_there() {
-    let fence = Fence::new();
-    for name in ["/bin", "/sbin", "/lib", "/lib64"] {
+fn s_04_links_of_a_merged_usr_lead_inside_where_they_lead_outside() {
+    let ground = Ground::new();
+    let mut profile = ground.profile();
+    // Nothing has to be searched for in all of `/usr` then.
+    profile.presets.clear();
+    let places = ["/bin", "/lib", "/lib64", "/usr", "/etc"].map(Path::new);
+    let there = places.into_iter().filter(|place| place.is_dir());
+    profile.roots = there
+        .map(|place| Root::directory(place, Verdict::READ_ONLY))
+        .collect();
+    let set = ground.set(&profile).bundles([]).build().unwrap();
+    let fence = ground.fence_of(blocking::ExecutorSet::from(set));
+    assert_eq!(fence.succeeds("/bin/sh -c '/usr/bin/env echo ok'"), "ok");
+    for name in ["/bin", "/lib", "/lib64"] {
         let Ok(target) = fs::read_link(name) else {
             common::skip("merged /usr", &format!("{name} is no link here"));
             continue;
@@ -196,8 +221,23 @@ fn links_of_a_merged_usr_are_there() {
             fence.succeeds(&format!("readlink {name}")),
             target.to_str().unwrap()
         );
+        let real = fs::canonicalize(name).unwrap();
+        fence.succeeds(&format!("test {name} -ef {}", real.display()));
+        // Whoever asks is told of the link, and the rule is that of where it leads.
+        let link = Link {
+            path: name.into(),
+            target,
+        };
+        let decision = fence.executor.profile().decide(&Host, name.as_ref(), Axis::Read);
+        let decision = decision.unwrap();
+        assert_eq!(
+            (decision.access, decision.resolved.links),
+            (Access::Allow, vec![link.clone()])
+        );
+        let tree = fence.executor.tree();
+        let rule = tree.decide(&real, Axis::Read).rule.unwrap();
+        assert_eq!((&rule.path, &rule.links), (&real, &vec![link]));
     }
-    assert_eq!(fence.succeeds("/bin/sh -c '/usr/bin/env echo works'"), "works");
 }
 
 #[test]
@@ -269,46 +309,75 @@ fn temporary_places_are_private_and_sized() {
     assert!(!seen.contains("rf-private"), "another executor sees {seen}");
 }
 
-/// S-08: a place is replaced by a link after the policy was compiled. Either nothing runs, or, where the link lies in
-/// the command's own workspace, it leads nowhere; what it points to on the host stays as it is.
+/// S-08: a place is replaced by a link after the policy was compiled, or while a command runs. Nothing starts then; what
+/// has started keeps the object it was given; what the link leads to on the host stays as it is.
 #[test]
-fn a_place_that_was_swapped_is_not_followed() {
-    // What the command shall write, and which of the directories on the way there is replaced.
-    for (target, replaced) in [
-        ("w/f", "w"),
-        ("p/q/out/f", "p/q/out"),
-        ("p/q/out/f", "p"),
-        ("w/out/f", "w/out"),
+fn s_08_a_place_that_was_swapped_is_not_followed() {
+    // What the command shall write, which of the directories on the way there is replaced, and which place of the
+    // profile is another one by that.
+    for row in [
+        ("w/f", "w", "w"),
+        ("p/q/out/f", "p/q/out", "p/q/out"),
+        ("p/q/out/f", "p", "p/q/out"),
+        ("w/out/f", "w/out", "w/out"),
     ] {
+        is_followed_without_confinement(row);
         for warm in [false, true] {
-            swap(target, replaced, warm);
+            swap_before(row, warm);
         }
+        swap_meanwhile(row);
     }
 }
 
-fn swap(target: &str, replaced: &str, warm: bool) {
-    let ground = Ground::new();
+fn lay_out_to_swap(ground: &Ground) {
     for file in ["w/f", "w/out/f", "p/q/out/f", "victim/f", "victim/q/out/f"] {
         ground.write(file, "old\n");
     }
-    let mut profile = ground.profile();
-    for root in ["w/out", "p/q/out"] {
-        profile
-            .roots
-            .push(Root::directory(ground.at(root), Verdict::READ_WRITE));
-    }
-    let fence = ground.fence(&profile);
+}
+
+fn fence_to_swap() -> Fence {
+    Fence::with(|ground, profile| {
+        lay_out_to_swap(ground);
+        for root in ["w/out", "p/q/out"] {
+            let root = Root::directory(ground.at(root), Verdict::READ_WRITE);
+            profile.roots.push(root);
+        }
+    })
+}
+
+fn swap(ground: &Ground, replaced: &str) {
+    fs::rename(ground.at(replaced), ground.at("moved")).unwrap();
+    symlink(ground.at("victim"), ground.at(replaced)).unwrap();
+}
+
+fn is_followed_without_confinement((target, replaced, _): (&str, &str, &str)) {
+    let ground = Ground::new();
+    lay_out_to_swap(&ground);
+    let before = snapshot(&ground.at("victim"));
+    swap(&ground, replaced);
+    ground.control(&format!("append {{t}}/{target}")).printed();
+    assert_ne!(
+        before,
+        snapshot(&ground.at("victim")),
+        "{replaced}: this control shows nothing"
+    );
+}
+
+fn swap_before((target, replaced, place): (&str, &str, &str), warm: bool) {
+    let fence = fence_to_swap();
     let line = format!("append {{t}}/{target}");
     if warm {
         assert_eq!(fence.attack(&line), Attempt::Done(String::new()));
     }
     let before = snapshot(&fence.at("victim"));
-    fs::rename(fence.at(replaced), fence.at("moved")).unwrap();
-    symlink(fence.at("victim"), fence.at(replaced)).unwrap();
-    match fence.attacker(&line).current_dir("/").output() {
-        Err(RunError::Changed { .. } | RunError::Setup(_)) => {}
-        other => panic!("{replaced}, warm {warm}: {other:?}"),
-    }
+    swap(&fence, replaced);
+    let error = fence.attacker(&line).current_dir("/").output().unwrap_err();
+    let path = fence.at(place);
+    assert_eq!(
+        error.to_string(),
+        format!("{path:?} changed since the policy was compiled")
+    );
+    assert_eq!(error, RunError::Changed { path }, "{replaced}, warm {warm}");
     assert_eq!(
         before,
         snapshot(&fence.at("victim")),
@@ -321,6 +390,35 @@ fn swap(target: &str, replaced: &str, warm: bool) {
         fence.attack(&line),
         Attempt::Done(String::new()),
         "{replaced} is back"
+    );
+}
+
+fn swap_meanwhile((target, replaced, _): (&str, &str, &str)) {
+    let fence = fence_to_swap();
+    let text = format!("echo ready; read go; echo attack >>{{t}}/{target}");
+    let command = fence.executor.shell(fence.line(&text));
+    let mut process = command.stdin(Stdio::Piped).spawn().unwrap();
+    let (mut stdin, mut stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+    stdout.read_exact(&mut [0; 6]).unwrap();
+    let before = snapshot(&fence.at("victim"));
+    swap(&fence, replaced);
+    stdin.write_all(b"go\n").unwrap();
+    let outcome = process.wait().unwrap();
+    assert_eq!(
+        before,
+        snapshot(&fence.at("victim")),
+        "{replaced} led to the victim"
+    );
+    // A link in its own workspace leads the command nowhere; any other place is still the one it was.
+    let moved = fence
+        .at("moved")
+        .join(target.strip_prefix(replaced).unwrap().trim_start_matches('/'));
+    let written = fs::read_to_string(moved).unwrap();
+    let inside = replaced == "w/out";
+    assert_eq!(
+        (outcome.success(), written.as_str()),
+        (!inside, if inside { "old\n" } else { "old\nattack\n" }),
+        "{replaced}"
     );
 }
 
@@ -344,9 +442,9 @@ fn in_mount_namespace(flags: &str, text: &str) -> Option<(Ground, String)> {
 
 /// S-09: flags that the kernel locks on a mount of the host are kept, and do not keep it from being read-only.
 #[test]
-fn locked_flags_of_a_mount_are_kept() {
+fn s_09_locked_flags_of_a_mount_are_kept() {
     let text = "cat {o}/d/f; touch {o}/d/new 2>&1 | grep -o Read-only; grep {o}/d /proc/self/mountinfo | cut -d' ' -f6";
-    let Some((_ground, said)) = in_mount_namespace("nosuid nodev noexec", text) else {
+    let Some((ground, said)) = in_mount_namespace("nosuid nodev noexec", text) else {
         return;
     };
     let lines: Vec<&str> = said.lines().collect();
@@ -360,6 +458,23 @@ fn locked_flags_of_a_mount_are_kept() {
             "{flag} is not in {flags}"
         );
     }
+    // Whoever leaves a flag out is refused, where the mount comes from another user namespace.
+    let mounted = "admin + tmpfs {o}/d nosuid nodev noexec";
+    ground.control(&format!("{mounted} + remount {{o}}/d")).printed();
+    assert_eq!(
+        ground.control(&format!("{mounted} + unshare 0x10020000 + remount {{o}}/d")),
+        Attempt::refused("EPERM")
+    );
+    let mut profile = ground.profile();
+    profile
+        .roots
+        .push(Root::directory(ground.at("o"), Verdict::READ_ONLY));
+    let profile = Profile::new(&profile, &Host).unwrap();
+    let decision = profile.decide(&Host, &ground.at("o/d/new"), Axis::Write).unwrap();
+    assert_eq!(
+        (decision.access, decision.rule.unwrap().path),
+        (Access::Deny, ground.at("o"))
+    );
 }
 
 /// A filesystem mounted beneath a read-only tree is read-only too.
