@@ -12,6 +12,7 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -19,8 +20,8 @@ use std::process::Command;
 use common::Fixture;
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    Axis, Device, Discharge, ExecutorError, Guard, Host, NewRepositories, Pattern, Presence, Preset, Profile,
-    ProfileConfig, Protection, Root, Source, Unavailable, Verdict,
+    Access, Axis, Clause, Device, Discharge, ExecutorError, Guard, Host, NewRepositories, Pattern, Presence,
+    Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
 };
 
 /// An executor with the set that keeps it.
@@ -263,23 +264,66 @@ fn s_07_no_way_leads_to_a_protected_name() {
 }
 
 #[test]
-fn s_12_patterns_cover_thousands_of_files() {
+fn s_12_patterns_cover_thousands_of_files_with_one_mount_each() {
+    const FILES: usize = 20_000;
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("data")).unwrap();
-    for number in 0..2_000 {
+    for number in 0..FILES {
         fs::write(fixture.path(&format!("data/{number}.parquet")), "").unwrap();
     }
-    fs::write(fixture.path("data/keep.txt"), "fine").unwrap();
-    let pattern = Pattern::new(fixture.workspace.path(), "**/*.parquet").unwrap();
-    let fenced = executor(
-        &fixture,
-        &guarded(&fixture, vec![Guard::matching(pattern, Protection::Secret)]),
+    fs::write(fixture.path("keep.txt"), "fine").unwrap();
+    let run = |executor: &Owned, text: &str| {
+        let outcome = executor.run_command(fixture.workspace.path(), text).unwrap();
+        (outcome.code(), outcome.stdout.to_text())
+    };
+    let mounts = |executor: &Owned| {
+        let (_, count) = run(executor, "wc -l </proc/self/mountinfo");
+        count.trim().parse::<usize>().unwrap()
+    };
+    let open = executor(&fixture, &guarded(&fixture, Vec::new()));
+    assert!(works(&open, "cat data/7.parquet data/19999.parquet"));
+    let without = mounts(&open);
+    assert!(open.set.close().is_clean());
+
+    let patterns = ["data/**", "**/*.parquet"].map(|glob| {
+        let pattern = Pattern::new(fixture.workspace.path(), glob).unwrap();
+        Guard::matching(pattern, Protection::Secret)
+    });
+    let fenced = executor(&fixture, &guarded(&fixture, patterns.into()));
+    let (code, written) = run(&fenced, "echo hello; cat keep.txt; cat data/7.parquet");
+    assert_eq!(code, Some(1));
+    assert!(
+        written.starts_with("hello\nfine") && written.contains("7.parquet: Permission denied"),
+        "{written}"
     );
-    assert!(works(&fenced, "echo hello; cat data/keep.txt"));
-    assert!(!works(&fenced, "cat data/7.parquet") && !works(&fenced, "cat data/1999.parquet"));
-    // One that the host makes later is covered from the next command on.
+    assert!(!works(&fenced, "cat data/19999.parquet"));
+    // However many patterns match a file.
+    assert_eq!(mounts(&fenced) - without, FILES);
+    let tree = fenced.tree();
+    let name = fixture.path("data/7.parquet").canonicalize().unwrap();
+    let decision = tree.decide(&name, Axis::Read);
+    assert_eq!(decision.access, Access::Deny);
+    assert!(matches!(decision.rule.unwrap().source, Source::Guard(_)));
+
+    // One that the host makes while a command runs is denied to that one too, or the report says that it need not be.
+    let text = "echo ready; read go; cat data/new.parquet";
+    let command = fenced.shell(text).current_dir(fixture.workspace.path());
+    let mut process = command.stdin(Stdio::Piped).spawn().unwrap();
+    let (mut stdin, mut stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+    stdout.read_exact(&mut [0; 6]).unwrap();
     fs::write(fixture.path("data/new.parquet"), "secret").unwrap();
+    stdin.write_all(b"go\n").unwrap();
+    let is_read = process.wait().unwrap().success();
+    let report = fenced.report();
+    let is_said = report.entries().iter().any(|entry| {
+        entry.obligation.clause == Clause::Patterns && entry.obligation.to_string() == "patterns at start"
+    });
+    assert!(!is_read || is_said, "{report:?}");
+    // And covered from the next command on.
     assert!(!works(&fenced, "cat data/new.parquet"));
+    assert!(fenced.set.close().is_clean());
+    assert_eq!(fs::read_dir(fixture.path("data")).unwrap().count(), FILES + 1);
+    assert_eq!(fs::read_dir(fixture.workspace.path()).unwrap().count(), 2);
 }
 
 #[test]
