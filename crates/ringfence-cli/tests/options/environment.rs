@@ -34,17 +34,61 @@ fn env_5_a_variable_is_passed_on_by_its_name_or_its_beginning() {
     }
 }
 
-/// S-31: a secret needs its very name, and that is said.
+/// A secret needs its very name, and that is said.
 #[test]
-fn s_31_a_variable_with_a_secret_is_passed_on_by_its_full_name_only_and_that_is_said() {
+fn s_31_secrets_stay_with_the_caller_unless_named_in_full_and_that_is_said() {
+    const SECRETS: [&str; 5] = [
+        "OPENAI_API_KEY",
+        "GITHUB_TOKEN",
+        "AWS_SESSION_TOKEN",
+        "SSH_AUTH_SOCK",
+        "DOCKER_HOST",
+    ];
     let place = Place::new();
-    let done = run(&place, &["-v", "--env", "BUILD_*"], SHOW).succeeded();
+    let variables: Vec<_> = SECRETS.map(|name| (name, "secret-value")).into();
+    let unconfined = place.unconfined("env").envs(variables.clone()).output().unwrap();
+    let unconfined = String::from_utf8_lossy(&unconfined.stdout).into_owned();
+    let variables = [CALLER, &variables].concat();
+    let run = |options: &[&str], command: &[&str]| {
+        let arguments = [&["run"], options, &["--"], command].concat();
+        place.ringfence_with(&variables, &arguments).succeeded()
+    };
+    let inside = run(&[], &["env"]).stdout;
+    for name in SECRETS {
+        let line = format!("{name}=secret-value\n");
+        assert!(unconfined.contains(&line) && !inside.contains(&format!("{name}=")));
+        let done = place.ringfence_with(&variables, &["explain", &format!("env:{name}"), "read"]);
+        let said = [
+            "denied: only a rule for its very name passes it on: it ",
+            "environment: enforced by the environment's allowlist",
+            &format!("to open it: --env {name}\n"),
+        ];
+        assert_eq!(done.status, 1, "{done:?}");
+        assert!(said.iter().all(|said| done.stdout.contains(said)), "{done:?}");
+    }
+    assert!(!inside.contains("secret-value"), "{inside}");
+    // What is passed on is listed before anything runs, by its name.
+    let plan = run(&["--dry-run", "--env", "BUILD_*"], &["env"]).stdout;
+    let passed = plan
+        .lines()
+        .find_map(|line| line.strip_prefix("  passed on: "))
+        .unwrap();
+    let passed: Vec<_> = passed.split(", ").collect();
+    assert!(
+        passed.contains(&"LANG") && passed.contains(&"BUILD_KIND"),
+        "{passed:?}"
+    );
+    assert!(!SECRETS.iter().any(|name| passed.contains(name)), "{passed:?}");
+    assert!(!plan.contains("secret-value"), "{plan}");
+
+    let show = |options: &[&str]| run(options, &["sh", "-c", SHOW]);
+    let done = show(&["-v", "--env", "BUILD_*"]);
     assert_eq!(done.stdout, "release none C\n");
     assert!(
         done.stderr.contains("withheld: BUILD_API_TOKEN (holds a token"),
         "{done:?}"
     );
-    let done = run(&place, &["-v", "--env", "BUILD_API_TOKEN"], SHOW).succeeded();
+    let done = show(&["-v", "--env", "BUILD_API_TOKEN"]);
     assert_eq!(done.stdout, "none secret-value C\n");
     assert!(
         done.stderr

@@ -1,6 +1,7 @@
 //! Python, its processes and its packages.
 
 use std::fs;
+use std::path::Path;
 
 use crate::support::{Place, installed};
 
@@ -39,8 +40,9 @@ if __name__ == '__main__':
     );
 }
 
+/// Both are files in `/dev/shm`, which is the command's own.
 #[test]
-fn s_10_processes_share_a_lock_and_memory() {
+fn s_10_processes_share_a_lock_and_memory_that_are_not_the_hosts() {
     if !installed(
         "real_work_python",
         &[&["python3", "-c", "import multiprocessing"]],
@@ -73,6 +75,19 @@ if __name__ == '__main__':
     place.write("count.py", program);
     let done = place.ringfence(["run", "--", "python3", "count.py"]).succeeded();
     assert_eq!(done.stdout, "2000\n");
+    let name = place.workspace().file_name().unwrap().to_str().unwrap();
+    let shared = Path::new("/dev/shm").join(name);
+    let script = format!("echo x >{}", shared.display());
+    let mut unconfined = place.unconfined("sh");
+    unconfined.args(["-c", &script]).status().unwrap();
+    let is_there = fs::remove_file(&shared).is_ok();
+    place.sh(&[], &script).succeeded();
+    assert!(is_there && !shared.exists());
+    let done = place
+        .ringfence(["explain", shared.to_str().unwrap(), "write"])
+        .succeeded();
+    let said = "allowed: the command's private file systems, at /dev/shm;";
+    assert!(done.stdout.contains(said), "{done:?}");
 }
 
 /// A manager listens on a socket deep in `TMPDIR`; the path of a socket may have 107 bytes.

@@ -81,6 +81,10 @@ impl Place {
         self.workspace.path()
     }
 
+    pub(crate) fn scratch(&self) -> &Path {
+        self.scratch.path()
+    }
+
     /// A file of the workspace.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.workspace().join(name)
