@@ -1,5 +1,6 @@
 //! The resolver of this host.
 
+use std::cell::RefCell;
 #[cfg(unix)]
 use std::collections::HashSet;
 #[cfg(unix)]
@@ -35,6 +36,24 @@ impl Resolve for Host {
     /// for others.
     fn homes(&self) -> Vec<PathBuf> {
         crate::homes::of_this_user().into_iter().collect()
+    }
+
+    fn in_succession(&self) -> Option<Box<dyn Resolve + '_>> {
+        Some(Box::new(Successive::default()))
+    }
+}
+
+/// Remembers what it was told about directories.
+#[derive(Debug, Default)]
+struct Successive(RefCell<Known>);
+
+impl Resolve for Successive {
+    fn resolve(&self, path: &Path) -> Result<Resolved, ResolveError> {
+        Host.resolve_knowing(path, &mut self.0.borrow_mut())
+    }
+
+    fn homes(&self) -> Vec<PathBuf> {
+        Host.homes()
     }
 }
 

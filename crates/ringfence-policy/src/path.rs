@@ -24,6 +24,12 @@ pub trait Resolve {
     fn homes(&self) -> Vec<PathBuf> {
         Vec::new()
     }
+
+    /// A resolver for many paths in quick succession, which need not ask twice what is on the way to several of them;
+    /// none where that makes no difference.
+    fn in_succession(&self) -> Option<Box<dyn Resolve + '_>> {
+        None
+    }
 }
 
 /// A path with every symlink followed, and what was found there.

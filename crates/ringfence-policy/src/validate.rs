@@ -20,6 +20,8 @@ pub(crate) use guards::tops;
 /// Checks in the order workspace, roots, guards, unguarded paths, devices, limits, consistency of an unconfined
 /// profile (PRO-10).
 pub(crate) fn validate(config: &ProfileConfig, resolver: &dyn Resolve) -> Result<Terms, InvalidProfile> {
+    let successive = resolver.in_succession();
+    let resolver = successive.as_deref().unwrap_or(resolver);
     let mut problems = Vec::new();
     let workspace = match found(resolver, &config.workspace, RootKind::Directory) {
         Ok(workspace) => Some(workspace),
