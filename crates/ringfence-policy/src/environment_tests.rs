@@ -54,6 +54,7 @@ fn env_5_no_character_of_a_built_name_is_special() {
     );
 }
 
+// ENV-6, EXE-22
 #[test]
 fn env_6_exe_22_no_rule_means_everything() {
     let empty = EnvironmentRules::default()

@@ -191,6 +191,7 @@ fn count(counter: &AtomicUsize) -> usize {
     counter.load(Ordering::SeqCst)
 }
 
+// SET-6, SET-9
 #[test]
 fn set_6_set_9_one_backend_serves_all_and_compiles_only_when_asked() {
     let fixture = Fixture::new();
@@ -208,6 +209,7 @@ fn set_6_set_9_one_backend_serves_all_and_compiles_only_when_asked() {
     assert_eq!(count(&counts.released), 2);
 }
 
+// SET-15, SET-16
 #[test]
 fn set_15_set_16_a_failed_construction_leaves_nothing_and_can_be_tried_again() {
     let fixture = Fixture::new();
@@ -287,6 +289,7 @@ fn set_14_building_one_key_holds_up_no_other() {
     assert!(set.close().is_clean());
 }
 
+// SET-31, SET-38
 #[test]
 fn set_31_set_38_every_problem_of_closing_is_told_and_nothing_is_released_twice() {
     let fixture = Fixture::new();
@@ -313,6 +316,7 @@ fn set_31_set_38_every_problem_of_closing_is_told_and_nothing_is_released_twice(
     );
 }
 
+// SET-32, SET-41
 #[test]
 fn set_32_set_41_nothing_is_released_under_a_command_and_waiting_can_be_bounded() {
     let fixture = Fixture::new();

@@ -289,6 +289,7 @@ fn a_command_that_ignores_termination_is_killed_after_the_grace() {
     );
 }
 
+// EXE-45, EXE-46
 #[test]
 fn exe_45_exe_46_cancellation_before_and_during_a_run() {
     let fixture = Fixture::new();

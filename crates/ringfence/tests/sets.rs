@@ -85,6 +85,7 @@ fn set_11_keys_are_checked_and_never_trimmed() {
     assert_ne!(*set.executor("a b").unwrap(), *set.executor("a").unwrap());
 }
 
+// SET-12, SET-13
 #[test]
 fn set_12_set_13_a_repeated_key_is_the_same_executor_even_at_the_limit() {
     let fixture = Fixture::new();
@@ -120,6 +121,7 @@ fn set_14_concurrent_callers_of_one_key_get_one_executor() {
     assert!(executors.windows(2).all(|pair| *pair[0] == *pair[1]));
 }
 
+// SET-9, SET-19
 #[test]
 fn set_9_set_19_home_and_tmpdir_are_private_writable_and_in_the_environment() {
     let fixture = Fixture::new();
@@ -149,6 +151,7 @@ fn set_9_set_19_home_and_tmpdir_are_private_writable_and_in_the_environment() {
     assert!(executor.home().unwrap().join("h").exists() && executor.temporary_directory().join("t").exists());
 }
 
+// SET-21, POL-9
 #[test]
 fn set_21_pol_9_one_key_cannot_reach_another_keys_directories() {
     let fixture = Fixture::new();
@@ -174,6 +177,7 @@ fn set_21_pol_9_one_key_cannot_reach_another_keys_directories() {
     assert_eq!(outcome.code(), Some(1), "{}", outcome.stdout.to_text());
 }
 
+// SET-30, SET-35
 #[test]
 fn set_30_set_35_close_is_idempotent_and_final() {
     let fixture = Fixture::new();
@@ -244,6 +248,7 @@ fn dropping_a_set_without_close_kills_and_removes_too() {
     assert!(fixture.scratch_entries().is_empty());
 }
 
+// SET-20, EXE-5
 #[test]
 fn set_20_exe_5_an_unconfined_set_has_the_same_environment_and_claims_nothing_else() {
     let fixture = Fixture::new();

@@ -137,6 +137,7 @@ fn env_3_unset_takes_what_is_inherited_and_not_what_is_forced() {
     );
 }
 
+// ENV-7, EXE-21
 #[test]
 fn env_7_exe_21_an_empty_environment_is_a_value() {
     let rules = EnvironmentRules::default();
@@ -250,6 +251,7 @@ fn neither_notes_nor_debug_output_hold_a_value() {
     );
 }
 
+// ENV-10, EXE-27
 #[test]
 fn env_10_exe_27_on_windows_spellings_of_one_name_are_one_variable() {
     let rules = inheriting(windows(), &["Foo"]).set("tz", "CET").unwrap();
@@ -316,6 +318,7 @@ fn named(rules: &EnvironmentRules, case: NameCase, name: &str) -> (bool, bool) {
 
 proptest! {
     /// Nothing outside the rules, no secret without a rule for its name, no name twice, each value the right one.
+    // ENV-1, ENV-2
     #[test]
     fn env_1_env_2_nothing_appears_that_no_rule_names(
         ([rules, _, _], parent) in three_rules_and_parent(),

@@ -1,6 +1,7 @@
 use super::super::Never;
 use super::*;
 
+// ENV-1, EXE-20
 #[test]
 fn env_1_exe_20_the_allowlist_is_exactly_the_specified_one() {
     let names: Vec<_> = INHERITED.iter().map(|row| row.name).collect();
@@ -82,6 +83,7 @@ fn env_3_the_private_directories_are_home_and_tmpdir() {
     assert_eq!(private_directories(NameCase::Sensitive, temporary, None), one);
 }
 
+// ENV-10, EXE-27
 #[test]
 fn env_10_exe_27_on_windows_they_have_their_windows_names_too() {
     let (temporary, home) = (Path::new("/s/tmp"), Path::new("/s/home"));

@@ -78,6 +78,7 @@ fn a_refused_value_is_not_shown() {
     assert!(!format!("{error:?}").contains("secret"));
 }
 
+// ENV-10, EXE-27
 #[test]
 fn env_10_exe_27_case_matters_everywhere_but_on_windows() {
     assert!(CASES.iter().all(|case| same(*case, "Path", "Path")));
