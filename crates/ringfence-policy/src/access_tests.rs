@@ -26,6 +26,33 @@ fn pro_2_home_and_isolation_default_to_the_stricter_value() {
 }
 
 #[test]
+fn pol_12_reading_running_and_writing_are_three_bits_and_none_is_no_access() {
+    let bits = |verdict: Verdict| -> u8 {
+        let open = Axis::ALL.map(|axis| u8::from(verdict.get(axis) == Access::Allow));
+        open[0] + 2 * open[1] + 4 * open[2]
+    };
+    assert_eq!(
+        Axis::ALL,
+        [Axis::Read, Axis::Execute, Axis::Write],
+        "the order that gives the bits their values"
+    );
+    assert_eq!((bits(Verdict::DENY), Verdict::default()), (0, Verdict::DENY));
+    assert_eq!((bits(Verdict::READ_ONLY), bits(Verdict::READ_WRITE)), (3, 7));
+    for number in 0..8 {
+        let access = |bit: u8| match number & bit {
+            0 => Access::Deny,
+            _ => Access::Allow,
+        };
+        let verdict = Verdict {
+            read: access(1),
+            execute: access(2),
+            write: access(4),
+        };
+        assert_eq!((bits(verdict), verdict.allows_any()), (number, number != 0));
+    }
+}
+
+#[test]
 fn pro_12_numbers_out_of_range_are_refused_with_value_and_range() {
     for number in 0..=2 {
         assert_eq!(Access::try_from(number).map(u8::from), Ok(number));

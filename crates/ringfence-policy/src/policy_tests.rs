@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::fake::generate::{any_profile, path};
-use crate::fake::{ALLOW, DENY, GATED, config, profile, writable};
-use crate::rule::Axes;
-use crate::{ProfileConfig, Root};
+use crate::fake::generate::{any_profile, path, verdict};
+use crate::fake::{ALLOW, DENY, FakeHost, GATED, config, profile, writable};
+use crate::rule::{Axes, Reach};
+use crate::{Field, Guard, Pattern, ProfileConfig, Root};
 
 const READ: Axes = Axes {
     read: Some(ALLOW),
@@ -38,6 +38,59 @@ fn others(policy: &Policy) -> Vec<(Guarantees, Clause)> {
     others
         .map(|obligation| (obligation.guarantee, obligation.clause))
         .collect()
+}
+
+#[test]
+fn pol_1_a_policy_holds_all_that_a_backend_has_to_enforce() {
+    let limits = Limits {
+        processes: Some(7),
+        ..Limits::default()
+    };
+    let pattern = Pattern::new("/ws", "**/key").unwrap();
+    let profile = profile(&ProfileConfig {
+        network: GATED,
+        guards: vec![Guard::matching(pattern, Protection::Protect)],
+        new_repositories: NewRepositories::Refuse,
+        limits,
+        ..writable()
+    });
+    let bundle = Rule::tree("/usr", READ, runtime("base"));
+    // Taken apart, so that what is added to it is looked at here. The environment is no part of it: an executor makes
+    // that, and each launch carries it whole.
+    let Policy {
+        tree,
+        network,
+        isolation,
+        workspace,
+        patterns,
+        new_repositories,
+        limits: enforced,
+        required,
+    } = Policy::compile(&profile, vec![bundle.clone()]).unwrap();
+    assert_eq!(tree, profile.tree().with([bundle]).unwrap());
+    let paths: Vec<_> = tree.rules().iter().map(|rule| rule.path.as_path()).collect();
+    assert_eq!(paths, ["/", "/usr", "/ws"].map(Path::new));
+    assert_eq!((network, isolation), (GATED, Isolation::Sandboxed));
+    assert_eq!(workspace, Path::new("/ws"));
+    assert_eq!(patterns, Guarantees::WRITE_BOUNDARY);
+    assert_eq!((new_repositories, enforced), (NewRepositories::Refuse, limits));
+    assert_eq!(required, profile.required());
+}
+
+#[test]
+fn pol_3_without_a_profile_that_was_checked_there_is_no_policy() {
+    // Nothing but the check makes a profile, so what it refuses can't be compiled.
+    let refused = |config: &ProfileConfig| {
+        let compiled =
+            Profile::new(config, &FakeHost::new()).map(|profile| Policy::compile(&profile, Vec::new()));
+        compiled.unwrap_err().problems[0].field
+    };
+    assert_eq!(refused(&ProfileConfig::default()), Field::Workspace);
+    let unacknowledged = ProfileConfig {
+        isolation: Isolation::Unconfined,
+        ..config()
+    };
+    assert_eq!(refused(&unacknowledged), Field::Acknowledgement);
 }
 
 #[test]
@@ -86,6 +139,71 @@ fn pol_5_a_sandboxed_policy_is_the_profile_with_its_additions() {
     assert_eq!(policy.required, profile(&config()).required());
     let unclean = vec![Rule::tree("usr", READ, Source::System)];
     assert!(Policy::compile(&profile(&config()), unclean).is_err());
+}
+
+#[test]
+fn pol_6_each_root_is_one_rule_for_all_that_is_beneath_it() {
+    let reads = Verdict::new(ALLOW, GATED);
+    let writes = Verdict::new(DENY, ALLOW);
+    let policy = compile(
+        &ProfileConfig {
+            roots: vec![
+                Root::directory("/reads", reads),
+                Root::directory("/writes", writes),
+            ],
+            ..writable()
+        },
+        Vec::new(),
+    );
+    let rules: Vec<_> = policy
+        .tree
+        .rules()
+        .iter()
+        .map(|rule| (rule.path.to_str().unwrap(), rule.reach, rule.axes))
+        .collect();
+    let beneath = |path, verdict: Verdict| (path, Reach::Tree, Axes::from(verdict));
+    assert_eq!(
+        rules,
+        [
+            beneath("/", Verdict::READ_ONLY),
+            beneath("/reads", reads),
+            beneath("/writes", writes),
+            beneath("/ws", Verdict::READ_WRITE),
+        ]
+    );
+    // Running follows reading.
+    let run = |path: &str| policy.tree.decide(Path::new(path), Axis::Execute).access;
+    assert_eq!((run("/reads/a"), run("/writes/a")), (ALLOW, DENY));
+}
+
+/// Where paths have no volumes, there is one root of the host.
+#[test]
+fn pol_7_the_root_directory_is_the_only_root_of_the_host() {
+    let of_host = |config: &ProfileConfig| -> Vec<_> {
+        let tree = compile(config, Vec::new()).tree;
+        let rules = tree.rules().iter().filter(|rule| rule.source == Source::Host);
+        rules
+            .map(|rule| (rule.path.clone(), rule.reach, rule.axes))
+            .collect()
+    };
+    let whole = |verdict: Verdict| vec![("/".into(), Reach::Tree, Axes::from(verdict))];
+    for host_access in [Verdict::DENY, Verdict::READ_ONLY, Verdict::new(GATED, ALLOW)] {
+        let config = ProfileConfig {
+            host_access,
+            ..writable()
+        };
+        assert_eq!(of_host(&config), whole(host_access));
+    }
+    assert_eq!(
+        of_host(&ProfileConfig::unconfined("/ws")),
+        whole(Verdict::READ_WRITE)
+    );
+    // PRO-23: a root that is the host's takes its place.
+    let at_the_top = ProfileConfig {
+        workspace: "/".into(),
+        ..writable()
+    };
+    assert_eq!(of_host(&at_the_top), []);
 }
 
 #[test]
@@ -238,6 +356,27 @@ proptest! {
         let owed: Guarantees = policy.obligations().iter().map(|obligation| obligation.guarantee).collect();
         let boundaries = Guarantees::READ_BOUNDARY | Guarantees::WRITE_BOUNDARY | Guarantees::NETWORK_BOUNDARY;
         prop_assert_eq!(policy.required & boundaries, owed & boundaries);
+    }
+
+    /// POL-46: an axis is restricted where a rule denies it or the root directory lacks it, and then it is owed.
+    #[test]
+    fn pol_46_an_axis_is_owed_just_where_it_is_restricted(
+        profile in any_profile(),
+        additions in prop::collection::vec((path(), verdict(), any::<bool>()), 0..6),
+    ) {
+        let rule = |(path, verdict, exact): (PathBuf, Verdict, bool)| match exact {
+            true => Rule::exact(path, verdict, Source::System),
+            false => Rule::tree(path, verdict, Source::System),
+        };
+        let policy = Policy::compile(&profile, additions.into_iter().map(rule).collect()).unwrap();
+        let obligations = policy.obligations();
+        for axis in Axis::ALL {
+            let closed = |rule: &Rule| rule.axes.get(axis).is_some_and(|access| access != Access::Allow);
+            let restricted = policy.tree.rules().iter().any(closed)
+                || policy.tree.decide(Path::new("/"), axis).access != Access::Allow;
+            let owed = obligations.iter().any(|obligation| obligation.axis == Some(axis));
+            prop_assert_eq!(owed, restricted, "{}", axis.name());
+        }
     }
 
     /// Enough obligations: a path that is closed lies in a region that owes this axis.

@@ -63,6 +63,35 @@ fn pol_47_no_bit_is_earned_without_an_obligation_or_by_somebody_elses() {
 }
 
 #[test]
+fn pol_48_the_read_boundary_means_that_every_closed_region_is_closed_and_each_is_told_apart() {
+    let regions = [
+        (Axis::Read, "/"),
+        (Axis::Execute, "/"),
+        (Axis::Read, "/ws/key"),
+        (Axis::Execute, "/data"),
+    ];
+    let report = |open: Option<usize>| {
+        let entries = regions.iter().enumerate().map(|(index, (axis, region))| {
+            let discharge = if open == Some(index) {
+                unenforced()
+            } else {
+                enforced()
+            };
+            entry(Obligation::file(*axis, *region), discharge)
+        });
+        Report::new(entries.collect())
+    };
+    assert_eq!(report(None).guarantees(), Guarantees::READ_BOUNDARY);
+    for (index, (axis, region)) in regions.into_iter().enumerate() {
+        let one_open = report(Some(index));
+        assert_eq!(one_open.guarantees(), Guarantees::empty(), "{region}");
+        let missing = one_open.missing(Guarantees::READ_BOUNDARY);
+        let named: Vec<_> = missing.iter().map(|entry| &entry.obligation).collect();
+        assert_eq!(named, [&Obligation::file(axis, region)]);
+    }
+}
+
+#[test]
 fn pro_74_the_level_follows_from_the_answers() {
     let level = |entries| Report::new(entries).level();
     assert_eq!(

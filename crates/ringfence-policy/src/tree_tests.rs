@@ -136,6 +136,25 @@ fn pol_19_a_true_tie_takes_the_stricter_and_unites_separate_axes() {
 }
 
 #[test]
+fn pol_13_a_rule_opens_some_axes_and_closes_others_and_one_without_access_closes_all() {
+    let mixed = Axes {
+        write: Some(DENY),
+        ..RX
+    };
+    let open_above = || over("/", Verdict::READ_WRITE);
+    assert_eq!(open(&tree([open_above(), over("/a", mixed)]), "/a/b"), "rx");
+    for closing in [over("/a", Verdict::default()), at("/a", Verdict::default())] {
+        let closed = tree([open_above(), closing]);
+        assert_eq!(open(&closed, "/a"), "");
+    }
+    // What it does not mention is decided by others, and by nobody if there are none.
+    let silent = over("/a", Axes::default());
+    assert_eq!(open(&tree([open_above(), silent.clone()]), "/a"), "rxw");
+    assert_eq!(open(&tree([silent]), "/a"), "");
+}
+
+// POL-14, POL-25
+#[test]
 fn pol_25_an_exact_rule_speaks_for_one_object_only() {
     let denied = tree([over("/a", Verdict::READ_WRITE), at("/a", Verdict::DENY)]);
     assert_eq!(
