@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::{Access, Axes, Axis, Hold, Kind, Reach, Region, RegionTree, Source, Verdict};
+use ringfence_policy::{Access, Axes, Hold, Kind, Reach, Region, RegionTree, Source, Verdict};
 use ringfence_zygote::plan::{Operation, Rule};
 use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
@@ -18,6 +18,9 @@ use crate::surroundings::{DEV, DEVICE_LINKS, PROC, PTS};
 /// Size of the memory filesystems that hold nothing but mount points.
 const SKELETON_BYTES: u64 = 1 << 20;
 const PRIVATE_MODE: u32 = 0o1777;
+
+/// Reading and nothing else.
+const READ: Verdict = Verdict::READ_ONLY.with_execute(Access::Deny);
 
 /// A file of the system up to this size is copied into the view instead of mounted.
 const LARGEST_COPY_BYTES: u64 = 64 * 1024;
@@ -196,7 +199,7 @@ impl Builder<'_> {
             read_by_landlock: false,
             copied: false,
         };
-        match self.wanted(tree, region, outside, &mut placement)? {
+        match self.wanted(region, &mut placement)? {
             Wanted::Private if matches!(outside, Area::Bound { .. }) && !self.is_directory(path)? => {
                 placement.absent = true;
             }
@@ -267,13 +270,7 @@ impl Builder<'_> {
         });
     }
 
-    fn wanted(
-        &self,
-        tree: &RegionTree,
-        region: &Region<'_>,
-        outside: Area,
-        placement: &mut Placement,
-    ) -> Result<Wanted, ViewError> {
+    fn wanted(&self, region: &Region<'_>, placement: &mut Placement) -> Result<Wanted, ViewError> {
         let only = |source: &Source| region.rules.iter().all(|rule| rule.source == *source);
         if only(&Source::Private) {
             return Ok(Wanted::Private);
@@ -292,9 +289,11 @@ impl Builder<'_> {
         }
         let writable = verdict.write == Access::Allow;
         if verdict.read != Access::Allow {
-            let readable_outside =
-                matches!(outside, Area::Bound { .. }) && enclosing_read(tree, region.path) == Access::Allow;
-            if readable_outside || self.landlock.abi.is_none() {
+            // A rule of Landlock reaches through whatever is mounted beneath its object.
+            let inherited = self
+                .enclosing(region.path)
+                .map_or(0, |at| self.inherited_rights[at]);
+            if inherited & self.landlock.rights(READ, Kind::Directory) != 0 || self.landlock.abi.is_none() {
                 placement.narrowed =
                     Some("writing and executing are withheld together with reading".to_owned());
                 return Ok(Wanted::Hidden);
@@ -528,7 +527,10 @@ impl Builder<'_> {
         if private {
             rights |= self.landlock.socket_rights(region.kind);
         }
-        self.inherited_rights.push(inherited | rights);
+        let shown = !placement.absent && placement.narrowed.is_none();
+        // Where nothing of the region shows there is no rule to inherit from.
+        self.inherited_rights
+            .push(inherited | if shown { rights } else { 0 });
         // `/proc` is another filesystem in every spawn: its rule is made there.
         let copied_rights = if placement.copied { rights } else { 0 };
         if copied_rights != 0
@@ -538,7 +540,7 @@ impl Builder<'_> {
                 .push((parent.to_owned(), bytes(region.path), copied_rights));
             return;
         }
-        let exists = !placement.absent && placement.narrowed.is_none() && region.path != Path::new(PROC);
+        let exists = shown && region.path != Path::new(PROC);
         if exists && region.kind != Kind::Absent && rights & !inherited != 0 {
             self.rules.push(Rule {
                 path: bytes(region.path),
@@ -708,11 +710,6 @@ fn is_small_system_file(region: &Region<'_>, seen: &Seen) -> bool {
         .all(|rule| matches!(rule.source, Source::Runtime { .. }));
     let read_only = region.object.execute != Access::Allow;
     system && read_only && seen.kind == Kind::File && seen.size <= LARGEST_COPY_BYTES && seen.is_regular
-}
-
-fn enclosing_read(tree: &RegionTree, path: &Path) -> Access {
-    path.parent()
-        .map_or(Access::Deny, |parent| tree.decide(parent, Axis::Read).access)
 }
 
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {

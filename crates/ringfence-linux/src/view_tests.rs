@@ -1,6 +1,7 @@
 //! The operations of a view, interpreted, agree with the region tree at every path.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
@@ -122,6 +123,32 @@ fn verdicts() -> impl Strategy<Value = Verdict> {
     })
 }
 
+/// Every verdict, those included for which no view can be had.
+fn any_verdict() -> impl Strategy<Value = Verdict> {
+    let access = || prop_oneof![Just(Access::Deny), Just(Access::Gated), Just(Access::Allow)];
+    (access(), access(), access()).prop_map(|(read, execute, write)| Verdict { read, execute, write })
+}
+
+/// Whether the mounts and Landlock together let a command use a path.
+fn permits(view: &View, path: &Path, axis: Axis) -> bool {
+    let Stands::Host { writable, executable } = interpret(&view.operations, path) else {
+        return false;
+    };
+    let (shown, verdict) = match axis {
+        Axis::Read => (true, READ),
+        Axis::Execute => (executable, Verdict::DENY.with_execute(Access::Allow)),
+        Axis::Write => (writable, Verdict::new(Access::Deny, Access::Allow)),
+    };
+    let wanted = LANDLOCK.rights(verdict, Kind::Directory);
+    // A rule grants beneath its object too, whatever is mounted between.
+    let granted = view
+        .rules
+        .iter()
+        .filter(|rule| path.starts_with(OsStr::from_bytes(&rule.path)))
+        .fold(0, |rights, rule| rights | rule.access);
+    shown && granted & wanted == wanted
+}
+
 fn paths() -> impl Strategy<Value = PathBuf> {
     prop::collection::vec(prop_oneof!["a", "b", "a-b"], 0..5).prop_map(|names| {
         names
@@ -144,6 +171,50 @@ proptest! {
         for path in named.iter().chain(&probes) {
             prop_assert_eq!(interpret(&view.operations, path), expected(&tree, path), "{}", path.display());
         }
+    }
+
+    /// Nothing is permitted that the tree does not allow, and where less is, that is said.
+    #[test]
+    fn pol_50_what_is_enforced_is_never_wider_than_the_tree_and_narrower_only_where_that_is_told(
+        rules in prop::collection::btree_map(paths(), any_verdict(), 0..8),
+        probes in prop::collection::vec(paths(), 16),
+    ) {
+        let rules: Vec<Rule> =
+            rules.iter().map(|(path, verdict)| Rule::tree(path, *verdict, Source::Root(0))).collect();
+        let named: Vec<PathBuf> = rules.iter().map(|rule| rule.path.clone()).collect();
+        let tree = RegionTree::new(rules).unwrap();
+        let view = view_of(&tree);
+        for path in named.iter().chain(&probes) {
+            let placement = path.ancestors().find_map(|above| {
+                view.placements.iter().find(|placement| placement.path == above)
+            });
+            let told = placement.is_some_and(|placement| placement.narrowed.is_some());
+            for axis in Axis::ALL {
+                let allowed = tree.decide(path, axis).access == Access::Allow;
+                let permitted = permits(&view, path, axis);
+                prop_assert!(allowed || !permitted, "{} is open: {}", axis.name(), path.display());
+                prop_assert!(permitted || !allowed || told, "{} is closed: {}", axis.name(), path.display());
+            }
+        }
+    }
+
+    /// What needs a grant is closed until there is one, exactly as what is denied.
+    #[test]
+    fn pol_6_gated_is_enforced_as_denied(
+        rules in prop::collection::btree_map(paths(), any_verdict(), 0..8),
+    ) {
+        let view_with = |gated: Access| {
+            let access = |access| if access == Access::Gated { gated } else { access };
+            let rules = rules.iter().map(|(path, verdict)| {
+                let Verdict { read, execute, write } = *verdict;
+                let verdict = Verdict { read: access(read), execute: access(execute), write: access(write) };
+                Rule::tree(path, verdict, Source::Root(0))
+            });
+            view_of(&RegionTree::new(rules.collect()).unwrap())
+        };
+        let (gated, denied) = (view_with(Access::Gated), view_with(Access::Deny));
+        prop_assert_eq!(gated.operations, denied.operations);
+        prop_assert_eq!(gated.rules, denied.rules);
     }
 }
 
@@ -230,6 +301,29 @@ fn a_readable_region_whose_writing_nested_in_it_must_not_be_read_is_hidden_and_r
         0,
         "reading is left to Landlock"
     );
+}
+
+/// Also where the directory between is hidden, or a memory filesystem of the command's own.
+#[test]
+fn reading_is_not_left_to_landlock_beneath_a_place_whose_rule_grants_it() {
+    let write_only = Verdict::new(Access::Deny, Access::Allow);
+    let over = |path: &str, verdict, source| Rule::tree(path, verdict, source);
+    let hidden_between = vec![
+        over("/", Verdict::READ_ONLY, Source::Host),
+        over("/w", Verdict::DENY, Source::Root(0)),
+        over("/w/out", write_only, Source::Root(1)),
+    ];
+    let private_around = vec![
+        over("/w", Verdict::READ_WRITE, Source::Private),
+        over("/w/out", write_only, Source::Root(0)),
+    ];
+    for rules in [hidden_between, private_around] {
+        let view = view_of(&RegionTree::new(rules).unwrap());
+        let path = Path::new("/w/out");
+        assert_eq!(interpret(&view.operations, path), Stands::Nothing);
+        let placement = view.placements.iter().find(|placement| placement.path == path);
+        assert!(placement.unwrap().narrowed.is_some());
+    }
 }
 
 #[test]
