@@ -52,6 +52,7 @@ pub(crate) fn report(
             obligation,
         })
         .collect();
+    entries.extend(answers.narrowed(&entries));
     entries.extend(answers.hard_links());
     Report::new(entries)
 }
@@ -190,6 +191,26 @@ impl Answers<'_> {
         }
     }
 
+    /// What was taken away in regions that close no more than what surrounds them, and so have no obligation.
+    fn narrowed(&self, told: &[Entry]) -> Vec<Entry> {
+        let untold = |placement: &&Placement| {
+            let region = Some(placement.path.as_path());
+            !told
+                .iter()
+                .any(|entry| entry.obligation.region.as_deref() == region)
+        };
+        let placements = self.view.placements.iter().filter(untold);
+        let entries = placements.filter_map(|placement| {
+            Some(Entry {
+                obligation: Obligation::file(Axis::Read, &placement.path),
+                discharge: Discharge::Narrowed {
+                    what: placement.narrowed.clone()?,
+                },
+            })
+        });
+        entries.collect()
+    }
+
     /// A protected file, or one in a protected directory, may have a second name in a tree the command can write.
     fn hard_links(&self) -> Vec<Entry> {
         let tree = &self.policy.tree;
@@ -280,3 +301,7 @@ fn unknown() -> Discharge {
         why: "this backend does not know the clause".to_owned(),
     }
 }
+
+#[cfg(test)]
+#[path = "discharge_tests.rs"]
+mod tests;
