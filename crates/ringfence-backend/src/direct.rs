@@ -227,3 +227,8 @@ impl Drop for DirectProcess {
         self.kill();
     }
 }
+
+#[cfg(test)]
+#[cfg(unix)]
+#[path = "direct_tests.rs"]
+mod tests;
