@@ -11,8 +11,8 @@ use ringfence_backend::{CompileRequest, CompiledPolicy, Guarded, LaunchError, Un
 use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, BundleName, Cache, GitFiles, RuntimeAccess};
 use ringfence_policy::{
-    Access, Device, Environment, Home, NameCase, Policy, Presence, Reach, RegionTree, Resolve, Rule, Source,
-    Verdict, private_directories,
+    Access, Axis, Device, Environment, Home, NameCase, Policy, Presence, Reach, RegionTree, Resolve, Rule,
+    Source, Verdict, private_directories,
 };
 
 use crate::error::ExecutorError;
@@ -218,8 +218,8 @@ impl Shared {
         forced.extend(private);
         let rules = self.profile.environment();
         let mut caller = self.caller.clone();
-        if let Some(path) = caller.get_mut(OsStr::new(PATH)) {
-            *path = usable_path(path, tree);
+        if let Some(path) = caller.remove(OsStr::new(PATH)) {
+            caller.extend(usable_path(&path, tree).map(|path| (PATH.into(), path)));
         }
         rules.assemble(caller, &forced)
     }
@@ -253,16 +253,19 @@ fn is_user_0() -> bool {
     return false;
 }
 
-/// The directories of `path` whose programs commands may run and not replace.
-fn usable_path(path: &OsStr, tree: &RegionTree) -> OsString {
+/// The directories of `path` whose programs commands may run and not replace; where they may write the whole host, it
+/// has no others. `None` if there are none: an empty `PATH` would be the working directory.
+fn usable_path(path: &OsStr, tree: &RegionTree) -> Option<OsString> {
     let usable = |directory: &PathBuf| {
         Host.resolve(directory).is_ok_and(|found| {
-            let verdict = tree.verdict(&found.path);
-            verdict.execute == Access::Allow && verdict.write != Access::Allow
+            let write = tree.decide(&found.path, Axis::Write);
+            let of_host = write.rule.is_some_and(|rule| rule.source == Source::Host);
+            let planted = write.access == Access::Allow && !of_host;
+            tree.decide(&found.path, Axis::Execute).access == Access::Allow && !planted
         })
     };
     let kept = std::env::split_paths(path).filter(usable);
-    std::env::join_paths(kept).unwrap_or_default()
+    std::env::join_paths(kept).ok().filter(|path| !path.is_empty())
 }
 
 /// The private directories of one executor.
