@@ -11,6 +11,7 @@
 mod common;
 
 use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,18 @@ use ringfence::{
     Access, CancelToken, Ending, LifetimeContainment, Limit, OutcomeError, ProfileConfig, RunError, Signal,
     SignalError, Stdio,
 };
+
+/// The workspace writable and the host closed, and everything open without confinement.
+fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
+    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
+    [fixture.config(), unconfined]
+}
+
+/// Writes a file that can be executed.
+fn program(path: &Path, content: &str) {
+    std::fs::write(path, content).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
 
 #[test]
 fn exe_30_exits_are_outcomes_and_everything_else_has_a_named_error() {
@@ -69,6 +82,42 @@ fn exe_34_arguments_are_not_interpreted() {
     assert!(matches!(error, RunError::Invalid { field: "command", .. }));
     let error = executor.command("a\0b").output().unwrap_err();
     assert!(matches!(error, RunError::Invalid { field: "command", .. }));
+}
+
+/// Which shell there is decides neither a variable nor what lies in `PATH`, and without a wish for one there is none.
+#[test]
+fn pol_125_a_text_is_for_the_shell_of_the_system_and_arguments_are_for_none() {
+    let fixture = Fixture::new();
+    program(&fixture.path("sh"), "#!/bin/sh\necho planted");
+    program(&fixture.path("no-interpreter"), "echo interpreted");
+    for config in confined_or_not(&fixture) {
+        let set = fixture.set_with(&config);
+        let executor = set.executor("a").unwrap();
+        // The last of several commands is one that the shell does not become itself.
+        let text = "tr '\\0' '|' </proc/$$/cmdline; :";
+        let shown = executor
+            .shell(text)
+            .env("SHELL", fixture.path("sh"))
+            .env(
+                "PATH",
+                format!("{}:/usr/bin:/bin", fixture.workspace.path().display()),
+            )
+            .output()
+            .unwrap();
+        assert_eq!(shown.stdout.to_text(), format!("/bin/sh|-c|{text}|"));
+        let plain = executor
+            .run_argv(fixture.workspace.path(), ["printf", "%s", "$(echo x); echo y"])
+            .unwrap();
+        assert_eq!(plain.stdout.to_text(), "$(echo x); echo y");
+    }
+    // Not even for a file that the kernel can't execute.
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let refused = executor.command(fixture.path("no-interpreter")).output();
+    let Err(RunError::Setup(failed)) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(failed.errno, rustix::io::Errno::NOEXEC.raw_os_error());
 }
 
 #[test]
@@ -206,6 +255,24 @@ fn env_1_env_2_the_environment_is_the_allowed_one_with_the_commands_changes() {
             ..
         }
     ));
+}
+
+/// Nothing in its place, least of all the caller's.
+#[test]
+fn env_7_a_command_without_any_variable_has_none() {
+    let fixture = Fixture::new();
+    for config in confined_or_not(&fixture) {
+        let set = fixture.set_with(&config);
+        let executor = set.executor("a").unwrap();
+        let names = executor.variables().iter().map(|(name, _)| name.as_os_str());
+        let names = names.chain(["PWD".as_ref()]);
+        let bare = names.fold(executor.command("/usr/bin/env"), |command, name| {
+            command.env_remove(name)
+        });
+        let outcome = bare.output().unwrap();
+        assert!(outcome.success());
+        assert_eq!(outcome.stdout.to_text(), "");
+    }
 }
 
 #[test]
