@@ -20,8 +20,8 @@ use std::process::Command;
 use common::Fixture;
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    Access, Axis, Clause, Device, Discharge, ExecutorError, Guard, Host, NewRepositories, Pattern, Presence,
-    Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
+    Access, Axis, Clause, Device, Discharge, ExecutorError, Guarantees, Guard, Host, NewRepositories, Pattern,
+    Presence, Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
 };
 
 /// An executor with the set that keeps it.
@@ -237,6 +237,46 @@ fn s_03_a_protected_link_out_of_the_tree_can_not_be_replaced() {
     );
 }
 
+/// Names that are missing at the end of a path are closed where the links before them lead.
+#[test]
+fn pol_51_an_absent_name_behind_a_link_is_closed_where_the_link_leads() {
+    let prepare = |fixture: &Fixture| {
+        fs::create_dir(fixture.path("real")).unwrap();
+        symlink("real", fixture.path("link")).unwrap();
+        fs::write(fixture.path("f"), "mine").unwrap();
+    };
+    let config = |fixture: &Fixture| {
+        let names = ["link/key", "link/deep/er/key"];
+        guarded(
+            fixture,
+            names.map(|name| Guard::secret(fixture.path(name))).into(),
+        )
+    };
+    let lines = [
+        "echo x > link/key",
+        "echo x > real/key",
+        "mkdir real/key",
+        "mv f real/key",
+        "ln f real/key",
+        "mkdir -p real/deep/er && echo x > real/deep/er/key",
+        "mkdir d && touch d/key && rm link && mv d link",
+        "mv real other && mkdir real && echo x > real/key",
+    ];
+    attacks(&prepare, &config, &lines);
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    let fenced = executor(&fixture, &config(&fixture));
+    let real = fixture.path("real").canonicalize().unwrap();
+    for name in ["key", "deep/er/key"] {
+        assert_eq!(fenced.tree().verdict(&real.join(name)), Verdict::DENY);
+    }
+    for line in lines {
+        works(&fenced, line);
+    }
+    assert!(fenced.set.close().is_clean());
+    assert!(!real.join("key").exists() && !real.join("deep").exists());
+}
+
 #[test]
 fn s_07_no_way_leads_to_a_protected_name() {
     attacks(
@@ -324,6 +364,30 @@ fn s_12_patterns_cover_thousands_of_files_with_one_mount_each() {
     assert!(fenced.set.close().is_clean());
     assert_eq!(fs::read_dir(fixture.path("data")).unwrap().count(), FILES + 1);
     assert_eq!(fs::read_dir(fixture.workspace.path()).unwrap().count(), 2);
+}
+
+/// Whatever characters a pattern has, it is enforced as it is written; what means nothing is refused where it is made.
+#[test]
+fn pol_54_no_pattern_is_too_strange_to_be_enforced() {
+    attacks(
+        &|fixture| {
+            fs::create_dir(fixture.path("x")).unwrap();
+            fs::write(fixture.path("x/a\"b'c(1)$ \\.key"), "secret").unwrap();
+        },
+        &|fixture| {
+            let pattern = Pattern::new(fixture.workspace.path(), "**/a\"b'c(?)$ \\.key").unwrap();
+            guarded(fixture, vec![Guard::matching(pattern, Protection::Secret)])
+        },
+        &[
+            "cat x/*.key",
+            "cp x/*.key copy",
+            "rm x/*.key",
+            "for f in x/*.key; do echo x > \"$f\"; done",
+        ],
+    );
+    for malformed in ["**/[z-a]", "a[/]b", "a\0b"] {
+        assert!(Pattern::new("/w", malformed).is_err(), "{malformed:?}");
+    }
 }
 
 #[test]
@@ -543,6 +607,38 @@ fn unguarded_paths_and_dropped_presets_are_open() {
         "git config user.name x && cat .env && mkdir .vscode"
     ));
     assert!(!works(&fenced, "echo x > .git/hooks/pre-commit"));
+}
+
+#[test]
+fn pol_119_what_is_compiled_lives_until_its_set_is_closed_and_a_failure_leaves_nothing() {
+    let fixture = Fixture::new();
+    let names = || -> Vec<_> {
+        let entries = fs::read_dir(fixture.workspace.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    let set = fixture.set_with(&fixture.config());
+    let first = set.executor("a").unwrap();
+    let occupied = names();
+    assert!(!occupied.is_empty(), "this shows nothing");
+    drop(first);
+    for _ in 0..2 {
+        let again = set.executor("a").unwrap();
+        assert!(works(&again, "true"));
+        assert_eq!(names(), occupied);
+    }
+    assert!(set.close().is_clean());
+    assert!(names().is_empty());
+    // Found missing when everything else is done.
+    let refused = ProfileConfig {
+        require: Guarantees::TARGET_NETWORK,
+        ..fixture.config()
+    };
+    let set = fixture.set_with(&refused);
+    let error = set.executor("a").unwrap_err();
+    assert_eq!(error.code(), "guarantees_missing");
+    assert!(names().is_empty());
+    assert!(set.close().is_clean());
+    assert!(fixture.scratch_entries().is_empty());
 }
 
 /// What the host refuses to the user need not be closed; what the user could allow itself must be.
