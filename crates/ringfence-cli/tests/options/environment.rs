@@ -1,6 +1,7 @@
 //! Which variables reach a command.
 
-use crate::support::{Done, Place};
+use crate::report;
+use crate::support::{Done, Place, RINGFENCE};
 
 const CALLER: &[(&str, &str)] = &[
     ("BUILD_KIND", "release"),
@@ -96,6 +97,46 @@ fn s_31_secrets_stay_with_the_caller_unless_named_in_full_and_that_is_said() {
         "{done:?}"
     );
     assert!(!done.stderr.contains("secret-value"), "{done:?}");
+}
+
+/// What a command does not get as a variable it finds nowhere else: not with processes of the host, not with those of
+/// its own that started from there, and not in a descriptor that was left open.
+#[test]
+fn env_13_where_the_environment_is_said_to_be_scrubbed_no_other_way_leads_to_the_callers() {
+    let place = Place::new();
+    place.write("left-open", "secret-value\n");
+    // This shell, and then what it starts, has the variables and the descriptor.
+    let from_a_shell = |arguments: &[&str]| {
+        let mut command = place.unconfined("sh");
+        command.args(["-c", "exec 9<left-open; \"$@\"; exit $?", "sh"]);
+        command.args(arguments).envs(CALLER.iter().copied());
+        place.finish(command.spawn().unwrap())
+    };
+    let parents = "tr '\\0' '\\n' </proc/$PPID/environ";
+    for script in [parents, "cat <&9"] {
+        let shown = from_a_shell(&["env", "-u", "BUILD_API_TOKEN", "sh", "-c", script]).succeeded();
+        assert!(shown.stdout.contains("secret-value"), "the control, `{script}`");
+    }
+    let everywhere = "for process in /proc/[0-9]* /proc/self /proc/thread-self; do \
+                          tr '\\0' '\\n' <$process/environ; \
+                      done; ps axeww; cat <&9; cat /proc/self/fd/9; echo done";
+    for host_read in ["deny", "allow"] {
+        let options = [
+            "run",
+            "--host-read",
+            host_read,
+            "--json-report",
+            "report.json",
+            "--",
+        ];
+        let done = from_a_shell(&[&[RINGFENCE], &options[..], &["sh", "-c", everywhere]].concat());
+        let done = done.succeeded();
+        assert!(done.stdout.contains("\nTMPDIR=") && done.stdout.ends_with("done\n"));
+        assert!(!done.stdout.contains("secret-value"), "{done:?}");
+        let report = report(&place);
+        let guarantees = report["guarantees"].as_array().unwrap();
+        assert!(guarantees.contains(&"env_scrub".into()), "{report:#}");
+    }
 }
 
 #[test]

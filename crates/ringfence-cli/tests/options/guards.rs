@@ -3,8 +3,9 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::support::{Done, Place, installed};
+use crate::support::{Done, Place, RINGFENCE, installed};
 
 fn refused(done: &Done) {
     assert!(!matches!(done.status, 0 | 125), "{done:?}");
@@ -80,6 +81,29 @@ fn pol_63_an_absent_name_is_closed_and_nothing_is_left_in_its_place() {
             place.file("hook").symlink_metadata().is_err(),
             "{option} left something"
         );
+    }
+}
+
+/// One closed name costs no descriptor for each of its siblings, and no look at each of them.
+#[test]
+fn pol_81_a_closed_name_among_thousands_costs_few_descriptors_and_little_time() {
+    const SIBLINGS: usize = 20_000;
+    let place = Place::new();
+    for number in 0..SIBLINGS {
+        fs::write(place.file(&number.to_string()), "").unwrap();
+    }
+    place.write("closed", "secret\n");
+    let script = "test $(ls | wc -l) -gt 20000 && echo x >>19999 && echo x >new && rm new && ! cat closed";
+    for options in [
+        &["--secret", "closed"][..],
+        &["--secret", "closed", "--host-read", "allow"],
+    ] {
+        let mut command = place.unconfined("sh");
+        command.args(["-c", "ulimit -n 64 && exec \"$@\"", "sh", RINGFENCE, "run"]);
+        command.args(options).args(["--", "sh", "-c", script]);
+        let begun = Instant::now();
+        place.finish(command.spawn().unwrap()).succeeded();
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     }
 }
 
