@@ -233,7 +233,7 @@ fn set_15_set_16_a_failed_construction_leaves_nothing_and_can_be_tried_again() {
     assert!(set.close().is_clean());
 }
 
-// SET-16, SET-17: what was compiled before the failure is released, once, and what that leaves is told.
+// SET-16, SET-17, POL-119: what was compiled before the failure is released, once, and what that leaves is told.
 #[test]
 fn set_17_a_policy_that_turns_out_useless_is_released() {
     let fixture = Fixture::new();
