@@ -109,15 +109,13 @@ fn pol_125_a_text_is_for_the_shell_of_the_system_and_arguments_are_for_none() {
             .run_argv(fixture.workspace.path(), ["printf", "%s", "$(echo x); echo y"])
             .unwrap();
         assert_eq!(plain.stdout.to_text(), "$(echo x); echo y");
+        // Not even for a file that the kernel can't execute.
+        let refused = executor.command(fixture.path("no-interpreter")).output();
+        let Err(RunError::Setup(failed)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(failed.errno, rustix::io::Errno::NOEXEC.raw_os_error());
     }
-    // Not even for a file that the kernel can't execute.
-    let set = fixture.set();
-    let executor = set.executor("a").unwrap();
-    let refused = executor.command(fixture.path("no-interpreter")).output();
-    let Err(RunError::Setup(failed)) = refused else {
-        panic!("{refused:?}");
-    };
-    assert_eq!(failed.errno, rustix::io::Errno::NOEXEC.raw_os_error());
 }
 
 #[test]
