@@ -193,22 +193,22 @@ impl Answers<'_> {
 
     /// What was taken away in regions that close no more than what surrounds them, and so have no obligation.
     fn narrowed(&self, told: &[Entry]) -> Vec<Entry> {
-        let untold = |placement: &&Placement| {
-            let region = Some(placement.path.as_path());
-            !told
-                .iter()
-                .any(|entry| entry.obligation.region.as_deref() == region)
+        let told: HashSet<&Path> = told
+            .iter()
+            .filter_map(|entry| entry.obligation.region.as_deref())
+            .collect();
+        let mut narrowed: Vec<(&Path, &String)> = self
+            .placements
+            .iter()
+            .filter(|(region, _)| !told.contains(*region))
+            .filter_map(|(region, placement)| Some((*region, placement.narrowed.as_ref()?)))
+            .collect();
+        narrowed.sort_unstable();
+        let entry = |(region, what): (&Path, &String)| Entry {
+            obligation: Obligation::file(Axis::Read, region),
+            discharge: Discharge::Narrowed { what: what.clone() },
         };
-        let placements = self.view.placements.iter().filter(untold);
-        let entries = placements.filter_map(|placement| {
-            Some(Entry {
-                obligation: Obligation::file(Axis::Read, &placement.path),
-                discharge: Discharge::Narrowed {
-                    what: placement.narrowed.clone()?,
-                },
-            })
-        });
-        entries.collect()
+        narrowed.into_iter().map(entry).collect()
     }
 
     /// A protected file, or one in a protected directory, may have a second name in a tree the command can write.

@@ -20,8 +20,8 @@ use std::process::Command;
 use common::Fixture;
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    Access, Axis, Clause, Device, Discharge, ExecutorError, Guarantees, Guard, Host, NewRepositories, Pattern,
-    Presence, Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
+    Access, Axis, Clause, Device, Discharge, ExecutorError, Guarantees, Guard, Host, NewRepositories,
+    Pattern, Presence, Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
 };
 
 /// An executor with the set that keeps it.
