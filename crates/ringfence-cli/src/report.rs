@@ -10,7 +10,7 @@ use std::io::Write as _;
 use crate::failure::Failure;
 
 pub(crate) use file::JsonReport;
-pub(crate) use human::{ending, full, summary};
+pub(crate) use human::{ending, full, summary, warnings};
 pub(crate) use json::path;
 
 /// Prints what was asked for; a reader who has gone away wanted no more.

@@ -63,6 +63,8 @@ fn run_in(
     let outcome = result?;
     if options.report.verbose {
         eprint!("{}", report::ending(&outcome));
+    } else {
+        eprint!("{}", report::warnings(&outcome));
     }
     let code = ExitCode::from(status::of_ending(outcome.ended));
     if let Err(failure) = written {

@@ -8,7 +8,8 @@ mod literal;
 mod repository;
 mod watch;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -117,9 +118,9 @@ impl Search {
         self.complete
     }
 
-    /// How many directories are remembered.
-    pub fn directory_count(&self) -> usize {
-        self.directories.len()
+    /// Whether the kernel has told of no change since the last look, and would have.
+    pub fn is_quiet(&self) -> bool {
+        self.watches.is_quiet() && self.directories.values().all(Directory::is_watched)
     }
 
     /// The directories in which names may have come or gone.
@@ -153,10 +154,17 @@ impl Search {
             let watch = self.watches.add(&path);
             let listed = match Directory::list(&path, stamp, watch, &self.scope) {
                 Ok(listed) => listed,
-                Err(error) => {
-                    // What is gone is not there, and what this user can't list its commands can't either.
-                    let closed = error.kind() == ErrorKind::PermissionDenied;
-                    self.complete &= closed || Stamp::of(&path).is_none();
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                    self.forget(&path);
+                    // A command can enter what belongs to its user, whatever the mode says now.
+                    if !stamp.is_this_users() {
+                        continue;
+                    }
+                    Directory::unlisted(&path, stamp, &self.scope)
+                }
+                Err(_) => {
+                    // What is gone is not there.
+                    self.complete &= Stamp::of(&path).is_none();
                     self.forget(&path);
                     continue;
                 }
@@ -170,7 +178,8 @@ impl Search {
             let before = before
                 .map(|before| before.subdirectories().to_vec())
                 .unwrap_or_default();
-            for gone in before.iter().filter(|name| !now.contains(name)) {
+            let still: HashSet<&OsString> = now.iter().collect();
+            for gone in before.iter().filter(|name| !still.contains(name)) {
                 self.forget(&path.join(gone));
             }
             // One that has the name of another from before is told apart by its stamp.

@@ -13,12 +13,13 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence_policy::StandIn;
 use rustix::fd::OwnedFd;
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, openat, openat2, readlinkat, renameat_with,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, fstat, openat, openat2, readlinkat, renameat_with,
     statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
@@ -27,6 +28,9 @@ use crate::walk::NOWHERE;
 use lock::Lock;
 
 pub use lock::locks_of_user;
+
+/// How many directories are kept open, so that what was made in them is found after they were moved.
+const DIRECTORIES: usize = 256;
 
 /// How often a name is tried that others keep taking and leaving.
 const TRIES: usize = 64;
@@ -37,6 +41,8 @@ pub struct Placeholders {
     journal: PathBuf,
     locks: PathBuf,
     held: Vec<Placeholder>,
+    /// How many directories they keep open.
+    directories: usize,
 }
 
 /// What is at a name once it is occupied.
@@ -54,6 +60,8 @@ struct Placeholder {
     stand_in: StandIn,
     object: ObjectId,
     lock: Lock,
+    /// The directory it is in, wherever that is by now; none beyond [`DIRECTORIES`].
+    parent: Option<Arc<OwnedFd>>,
 }
 
 /// Device and inode.
@@ -67,6 +75,7 @@ impl Placeholders {
             journal,
             locks,
             held: Vec::new(),
+            directories: 0,
         }
     }
 
@@ -101,7 +110,7 @@ impl Placeholders {
             let lock = Lock::share(&self.locks, object)?;
             if place.look()? == Some(object) {
                 self.write_down(path, stand_in, Some(object))?;
-                self.hold(path, stand_in, object, lock);
+                self.hold(&place, path, stand_in, object, lock);
                 return Ok(Occupied::Placeholder);
             }
             // Removed by its last user just now.
@@ -141,16 +150,28 @@ impl Placeholders {
             lock.leave(|| Ok(()))?;
             return Err(error.into());
         }
-        self.hold(path, stand_in, object, lock);
+        self.hold(place, path, stand_in, object, lock);
         Ok(())
     }
 
-    fn hold(&mut self, path: &Path, stand_in: StandIn, object: ObjectId, lock: Lock) {
+    fn hold(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn, object: ObjectId, lock: Lock) {
+        // What is in one directory comes one after the other.
+        let last = self.held.last().and_then(|held| held.parent.as_ref());
+        let same = last.filter(|last| is_same(last, &place.parent));
+        let parent = match same {
+            Some(last) => Some(Arc::clone(last)),
+            None if self.directories < DIRECTORIES => {
+                self.directories += 1;
+                Some(Arc::clone(&place.parent))
+            }
+            None => None,
+        };
         self.held.push(Placeholder {
             path: path.to_owned(),
             stand_in,
             object,
             lock,
+            parent,
         });
     }
 
@@ -190,13 +211,21 @@ impl Placeholders {
             stand_in,
             object,
             lock,
+            parent,
         } in self.held.drain(..).rev()
         {
+            let place = || match (&parent, path.file_name()) {
+                (Some(parent), Some(name)) => Ok(Place {
+                    parent: Arc::clone(parent),
+                    name,
+                }),
+                _ => Place::of(&path),
+            };
             let content = match stand_in {
                 StandIn::File(content) => Some(content.as_bytes()),
                 StandIn::Link | StandIn::Nothing => None,
             };
-            let removed = lock.leave(|| remove(&path, content, Some(object)).map(drop));
+            let removed = lock.leave(|| remove(&place()?, content, Some(object)).map(drop));
             if let Err(error) = removed {
                 result = result.and(Err((path, error)));
             }
@@ -234,7 +263,7 @@ pub fn sweep(journal: &Path, locks: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in text.lines().rev().filter_map(Entry::parse) {
         // One that was not written down completely is known by what it contains alone, and nobody else uses it.
         let object = (entry.object != (0, 0)).then_some(entry.object);
-        let gone = || remove(&entry.path, entry.content.as_deref(), object);
+        let gone = || remove(&Place::of(&entry.path)?, entry.content.as_deref(), object);
         let gone = match object {
             None => gone().unwrap_or_default(),
             Some(object) => Lock::share(locks, object)
@@ -272,8 +301,7 @@ impl Entry {
 }
 
 /// Removes an object if it is still what a placeholder is; says whether it did.
-fn remove(path: &Path, content: Option<&[u8]>, object: Option<ObjectId>) -> io::Result<bool> {
-    let place = Place::of(path)?;
+fn remove(place: &Place<'_>, content: Option<&[u8]>, object: Option<ObjectId>) -> io::Result<bool> {
     let same = match (place.look()?, object) {
         (None, _) => false,
         (Some(there), Some(object)) => there == object,
@@ -288,7 +316,7 @@ fn remove(path: &Path, content: Option<&[u8]>, object: Option<ObjectId>) -> io::
 
 /// A name and the directory it is in; a link that somebody put on the way there is not followed.
 struct Place<'a> {
-    parent: OwnedFd,
+    parent: Arc<OwnedFd>,
     name: &'a OsStr,
 }
 
@@ -299,7 +327,10 @@ impl<'a> Place<'a> {
         };
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent = openat2(CWD, parent, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?;
-        Ok(Self { parent, name })
+        Ok(Self {
+            parent: Arc::new(parent),
+            name,
+        })
     }
 
     fn look(&self) -> io::Result<Option<ObjectId>> {
@@ -331,6 +362,12 @@ impl<'a> Place<'a> {
             .read_to_end(&mut found);
         read.is_ok() && found == content
     }
+}
+
+/// Whether both are the same directory.
+fn is_same(one: &OwnedFd, other: &OwnedFd) -> bool {
+    let of = |directory| fstat(directory).map(|seen| (seen.st_dev, seen.st_ino));
+    of(one).is_ok_and(|one| of(other) == Ok(one))
 }
 
 fn look(parent: &OwnedFd, name: &OsStr) -> io::Result<Option<ObjectId>> {

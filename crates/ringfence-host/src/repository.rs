@@ -3,11 +3,14 @@
 //! * [`programs`] tells what of a repository makes git run programs.
 //! * [`links`] tells whether an index holds a link to a nested repository, which makes git enter it.
 //! * [`pointed`] reads where a `.git` file leads; [`belongs`] asks the repository there whether that is true.
+//! * `set_aside` gives a repository a name by which git does not find it.
 //!
 //! Whoever wrote the files may have wanted them misread. So they are read as git reads them, and an index that git may
 //! read in more than one way is an error. Every file is read up to a limit only, and nothing here waits: what is not a
 //! regular file is not opened.
 
+#[cfg(target_os = "linux")]
+mod aside;
 pub(crate) mod config;
 mod files;
 mod index;
@@ -18,6 +21,8 @@ mod programs;
 #[cfg(unix)]
 mod testing;
 
+#[cfg(target_os = "linux")]
+pub use aside::set_aside;
 pub use index::{Doubt, Linked, links};
 pub use pointer::{Attached, Attachment, NotAttached, belongs, pointed};
 pub use programs::{Programs, programs};

@@ -37,6 +37,9 @@ use crate::zygote::{self, Spare, Zygote};
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
 
+/// How often a view is made anew because something moved while it was made.
+const TRIES: usize = 8;
+
 /// What the host must offer, found out once per backend.
 #[derive(Clone, Debug)]
 pub(crate) struct HostFacts {
@@ -227,19 +230,32 @@ impl LinuxPolicy {
             return Err(LaunchError::Released);
         }
         if stale {
-            self.derive(&mut state, sockets, &rules)
-                .map_err(|error| match error {
-                    Unavailable::Path { path, .. } => LaunchError::Changed { path },
-                    other => LaunchError::Unavailable(other),
-                })?;
+            self.derive_again(&mut state, sockets, &rules)?;
         }
-        let report = Arc::clone(&state.report);
         if let Some(zygote) = &state.zygote {
-            return Ok((Arc::clone(zygote), report));
+            return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
         }
-        let zygote = Arc::new(Zygote::start(&state.plan)?);
-        state.zygote = Some(Arc::clone(&zygote));
-        Ok((zygote, report))
+        for _ in 0..TRIES {
+            let zygote = Arc::new(Zygote::start(&state.plan)?);
+            // What was moved while the view was made may be in it where it was closed before.
+            let rules = self.guarded.rules();
+            if Arc::ptr_eq(&rules, &state.guarded) {
+                state.zygote = Some(Arc::clone(&zygote));
+                return Ok((zygote, Arc::clone(&state.report)));
+            }
+            let sockets = state.sockets.clone();
+            self.derive_again(&mut state, sockets, &rules)?;
+        }
+        Err(LaunchError::Changed {
+            path: self.policy.workspace.clone(),
+        })
+    }
+
+    fn derive_again(&self, state: &mut State, sockets: Sockets, rules: &[Rule]) -> Result<(), LaunchError> {
+        self.derive(state, sockets, rules).map_err(|error| match error {
+            Unavailable::Path { path, .. } => LaunchError::Changed { path },
+            other => LaunchError::Unavailable(other),
+        })
     }
 
     /// Hands a command to a spare.

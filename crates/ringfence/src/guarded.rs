@@ -16,6 +16,8 @@ use crate::worktree;
 
 /// The name of a repository in a working tree.
 const REPOSITORY: &str = ".git";
+/// The settings of one working tree.
+const OWN_SETTINGS: &str = "config.worktree";
 /// What no directory is a repository without.
 const REFERENCES: &str = "refs";
 
@@ -56,8 +58,11 @@ impl GuardedPlaces {
         let guards: Vec<_> = patterns.collect();
         let git = profile.presets().any(|preset| preset == Preset::Git);
         let repositories = git || profile.new_repositories() == NewRepositories::Refuse;
+        // What is closed in a repository that lies elsewhere is found like any other.
+        let mut places = searched(profile, &guards, repositories);
+        places.extend(attached.iter().map(|attached| attached.common_directory.clone()));
         let search = Search::new(Scope {
-            places: searched(profile, &guards, repositories),
+            places,
             closed,
             patterns: guards
                 .iter()
@@ -93,9 +98,9 @@ impl GuardedPlaces {
         repositories.collect()
     }
 
-    /// How much looking again may cost.
-    pub(crate) fn directory_count(&self) -> usize {
-        self.lock().search.directory_count()
+    /// Whether looking again costs nothing.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.lock().search.is_quiet()
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -122,7 +127,7 @@ impl GuardedPlaces {
                 Found::Repository(_) => Vec::new(),
             })
             .collect();
-        rules.extend(self.absent_repositories(search));
+        rules.extend(self.absent_repositories());
         if let Some(attached) = &self.attached {
             rules.extend(self.repository(&worktree::closed(attached)));
             rules.extend(worktree::others(attached));
@@ -182,8 +187,9 @@ impl GuardedPlaces {
         let rows = Preset::Git.rows().iter();
         rows.filter_map(|row| match row.place {
             Place::Repository(name, stand_in) => {
-                // The directory of a linked working tree shares settings and hooks with the main one.
-                let whole = *kind == RepositoryKind::Directory;
+                // The directory of a linked working tree shares settings and hooks with the main one, but for those
+                // of its own.
+                let whole = *kind == RepositoryKind::Directory || name == OWN_SETTINGS;
                 let stand_in = if whole { stand_in } else { StandIn::Nothing };
                 self.closed(&path.join(name), row.reason, hold.clone(), stand_in)
             }
@@ -200,25 +206,15 @@ impl GuardedPlaces {
         .collect()
     }
 
-    /// The names that would make a place a repository where it is none: a command could make one that the host's git
-    /// obeys.
-    fn absent_repositories<'a>(&'a self, search: &'a Search) -> impl Iterator<Item = Rule> + 'a {
+    /// The names that would make a place a repository: a command could make one that the host's git obeys.
+    fn absent_repositories(&self) -> impl Iterator<Item = Rule> + '_ {
         let places = if self.git {
             roots(&self.profile)
         } else {
             Vec::new()
         };
         let places = places.into_iter();
-        let is_repository = |path: &Path| {
-            search.found().iter().any(|found| match found {
-                Found::Repository(repository) => repository.path == path,
-                Found::Match { .. } => false,
-            })
-        };
-        let bare = move |place: &PathBuf| is_repository(place);
-        let names = places
-            .filter(move |place| !bare(place))
-            .flat_map(|place| [REPOSITORY, REFERENCES].map(|name| place.join(name)));
+        let names = places.flat_map(|place| [REPOSITORY, REFERENCES].map(|name| place.join(name)));
         names.filter_map(|name| {
             let reason = "git would obey a repository of the command's making";
             let rule = self.closed(&name, reason, Hold::Name, StandIn::Link)?;

@@ -1,15 +1,14 @@
 //! Repositories that a command made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence_host::guarded::{Repository, RepositoryKind};
 use ringfence_host::repository::{self, Linked};
-use ringfence_policy::NewRepositories;
+use ringfence_policy::{Identity, NewRepositories};
 
 use crate::guarded::GuardedPlaces;
 
@@ -28,13 +27,16 @@ pub struct NewRepository {
     pub linked: bool,
     /// Whether it was set aside, as the profile wants it: under another name git takes no notice of it.
     pub refused: bool,
+    /// Why it was not, where the profile wants it.
+    pub unrefused: Option<String>,
 }
 
 /// What there was before a command, to be compared with what there is afterwards.
 #[derive(Debug)]
 pub(crate) struct Inventory {
     places: Arc<GuardedPlaces>,
-    before: BTreeSet<PathBuf>,
+    /// Where there is one, and which one: another may come to the same place.
+    before: BTreeMap<PathBuf, Option<Identity>>,
     wanted: NewRepositories,
 }
 
@@ -43,7 +45,8 @@ impl Inventory {
         let known = places
             .repositories()
             .into_iter()
-            .map(|repository| repository.path);
+            .map(|repository| (identity(&repository.path), repository.path))
+            .map(|(identity, path)| (path, identity));
         Self {
             places: Arc::clone(places),
             before: known.collect(),
@@ -51,26 +54,37 @@ impl Inventory {
         }
     }
 
-    /// Whether comparing may take long enough to be kept from a thread that watches other commands.
-    pub(crate) fn is_large(&self) -> bool {
-        const DIRECTORIES_AT_ONCE: usize = 500;
-        self.places.directory_count() > DIRECTORIES_AT_ONCE
+    /// Whether comparing costs nothing; else it is for a thread that watches no other commands.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.places.is_quiet()
     }
 
-    /// The repositories that came since, those within other new ones left out; sets them aside if that is wanted.
+    /// The repositories that came since, without those that are part of other new ones; sets them aside if that is
+    /// wanted.
     pub(crate) fn compare(&self) -> Vec<NewRepository> {
         let now = self.places.repositories();
-        let new = now
-            .iter()
-            .filter(|repository| !self.before.contains(&repository.path));
-        let new: Vec<&Repository> = new.collect();
-        let inside = |path: &Path| {
-            new.iter().any(|other| {
-                other.kind == RepositoryKind::Directory && path != other.path && path.starts_with(&other.path)
-            })
+        let known: HashSet<Identity> = self.before.values().flatten().copied().collect();
+        let is_new = |repository: &&Repository| {
+            let there = identity(&repository.path);
+            let same = self
+                .before
+                .get(&repository.path)
+                .is_some_and(|before| *before == there);
+            // One that was moved is no new one, unless nobody can tell.
+            !same && there.is_none_or(|there| !known.contains(&there))
         };
+        let new: Vec<&Repository> = now.iter().filter(is_new).collect();
+        let whole = |repository: &&&Repository| {
+            repository.kind == RepositoryKind::Directory && repository.path.ends_with(".git")
+        };
+        let whole: BTreeSet<&Path> = new
+            .iter()
+            .filter(whole)
+            .map(|repository| repository.path.as_path())
+            .collect();
+        let is_part = |path: &Path| path.ancestors().skip(1).any(|above| whole.contains(above));
         new.iter()
-            .filter(|repository| repository.kind != RepositoryKind::WorkingTree && !inside(&repository.path))
+            .filter(|repository| repository.kind != RepositoryKind::WorkingTree && !is_part(&repository.path))
             .map(|repository| self.describe(repository))
             .collect()
     }
@@ -89,13 +103,14 @@ impl Inventory {
             Err(error) => programs.push(format!("(unreadable: {error})")),
         }
         let linked = self.is_linked(&tree);
-        let refused = self.wanted == NewRepositories::Refuse && set_aside(git, named).is_ok();
+        let refusal = (self.wanted == NewRepositories::Refuse).then(|| set_aside(git));
         NewRepository {
             path: tree,
             programs,
             hooks,
             linked,
-            refused,
+            refused: matches!(refusal, Some(Ok(()))),
+            unrefused: refusal.and_then(Result::err).map(|error| error.to_string()),
         }
     }
 
@@ -106,7 +121,7 @@ impl Inventory {
             let Ok(rest) = tree.strip_prefix(above) else {
                 return false;
             };
-            let known = self.before.contains(&git);
+            let known = self.before.contains_key(&git);
             known
                 && !matches!(
                     repository::links(&git, rest.as_os_str().as_encoded_bytes()),
@@ -116,18 +131,18 @@ impl Inventory {
     }
 }
 
-/// Gives a repository a name by which git does not find it: its own, or that of the file without which a directory is
-/// none.
-fn set_aside(git: &Path, named: bool) -> io::Result<()> {
-    let key = if named { git.to_owned() } else { git.join("HEAD") };
-    let mut number = 0u32;
-    loop {
-        let mut name = key.clone().into_os_string();
-        name.push(format!(".refused-{number}"));
-        let aside = PathBuf::from(name);
-        if aside.symlink_metadata().is_err() {
-            return fs::rename(&key, aside);
-        }
-        number += 1;
-    }
+#[cfg(target_os = "linux")]
+fn set_aside(git: &Path) -> io::Result<()> {
+    repository::set_aside(git)
+}
+
+/// No backend here runs commands that are confined.
+#[cfg(not(target_os = "linux"))]
+fn set_aside(_: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    let seen = ringfence_host::observe(path).ok()?;
+    seen.map(|(_, identity)| identity)
 }

@@ -246,7 +246,7 @@ impl Running {
             outcome.new_repositories = inventory.compare();
             running.finish(Ok(outcome));
         };
-        if !inventory.is_large() {
+        if inventory.is_quick() {
             return settle(self, &inventory, outcome);
         }
         let (running, theirs, same) = (Arc::clone(self), Arc::clone(&inventory), outcome.clone());

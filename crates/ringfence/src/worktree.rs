@@ -56,7 +56,7 @@ pub(crate) fn others(attached: &Attached) -> Vec<Rule> {
     let siblings = entries(&common.join("worktrees"))
         .into_iter()
         .filter(|path| path != own);
-    let pointers = ["gitdir", "commondir", "config.worktree"].map(|name| own.join(name));
+    let pointers = ["gitdir", "commondir"].map(|name| own.join(name));
     let hold = Hold::From(common.clone());
     main.chain(siblings)
         .chain(pointers)

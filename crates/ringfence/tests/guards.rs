@@ -560,6 +560,7 @@ fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
     git(&main, "commit -q -m one");
     git(&main, "worktree add -q ../wt -b topic");
     git(&main, "worktree add -q ../other -b other");
+    git(&main, "clone -q --bare . .git/modules/sub");
     let mut config = fixture.config();
     config.workspace.clone_from(&workspace);
     let fenced = executor(&fixture, &config);
@@ -578,6 +579,9 @@ fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
         "echo x > ../other/f",
         "cat ../m/f",
         "echo x > ../m/.git/commondir",
+        "echo x >> ../m/.git/modules/sub/config",
+        "echo x > ../m/.git/modules/sub/hooks/post-checkout",
+        "echo x > ../m/.git/worktrees/wt/config.worktree",
     ] {
         assert!(!works(&fenced, line), "`{line}` works");
     }

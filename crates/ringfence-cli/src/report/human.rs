@@ -4,7 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ringfence::{Access, Ending, Executor, Explicit, Kind, Limit, Limits, Origin, Outcome, Verdict};
+use ringfence::{
+    Access, Ending, Executor, Explicit, Kind, Limit, Limits, NewRepository, Origin, Outcome, Verdict,
+};
 
 use super::facts;
 
@@ -88,18 +90,48 @@ pub(crate) fn ending(outcome: &Outcome) -> String {
         let _ = writeln!(text, "it reached its {limit} limit");
     }
     for repository in &outcome.new_repositories {
-        let refused = if repository.refused {
-            ", which was set aside"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            text,
-            "it made the repository {}{refused}",
-            repository.path.display()
-        );
+        let _ = writeln!(text, "{}", made(repository));
     }
     text
+}
+
+/// What nobody should have to ask for: why the command was ended, and repositories that make the host run programs, or
+/// that were to be set aside.
+pub(crate) fn warnings(outcome: &Outcome) -> String {
+    let ended = matches!(outcome.ended, Ending::TimedOut | Ending::LimitExceeded(_));
+    let error = outcome.error().filter(|_| ended).map(|error| error.to_string());
+    let is_notable = |repository: &&NewRepository| {
+        let runs = !repository.programs.is_empty() || !repository.hooks.is_empty();
+        runs || repository.refused || repository.unrefused.is_some()
+    };
+    let repositories = outcome.new_repositories.iter().filter(is_notable).map(made);
+    let lines = error.into_iter().chain(repositories);
+    lines.map(|line| format!("ringfence: {line}\n")).collect()
+}
+
+/// What is said of a repository the command made; its names are quoted, since they are the command's choice.
+fn made(repository: &NewRepository) -> String {
+    let mut line = format!("the command made the repository {:?}", repository.path);
+    if repository.refused {
+        line.push_str(", which was set aside");
+    }
+    if let Some(why) = &repository.unrefused {
+        let _ = write!(line, ", which could not be set aside ({why})");
+    }
+    if !repository.programs.is_empty() {
+        let _ = write!(
+            line,
+            "; its settings make git run programs: {:?}",
+            repository.programs
+        );
+    }
+    if !repository.hooks.is_empty() {
+        let _ = write!(line, "; it has the hooks {:?}", repository.hooks);
+    }
+    if repository.linked {
+        line.push_str("; the repository around it enters it");
+    }
+    line
 }
 
 fn regions(executor: &Executor) -> String {
@@ -108,9 +140,9 @@ fn regions(executor: &Executor) -> String {
     for region in tree.regions().filter(|region| !facts::is_only_guarded(region)) {
         let _ = writeln!(
             text,
-            "{:6}  {}  ({})",
+            "{:6}  {:?}  ({})",
             letters(facts::verdict(&region)),
-            region.path.display(),
+            region.path,
             facts::sources(&region).join(", ")
         );
     }
@@ -123,9 +155,9 @@ fn guards(executor: &Executor) -> String {
     for guarded in facts::guarded(&tree) {
         let _ = writeln!(
             text,
-            "{:7}  {}{}  ({})",
+            "{:7}  {:?}{}  ({})",
             guarded.protection.to_string(),
-            guarded.path.display(),
+            guarded.path,
             if guarded.kind == Kind::Absent {
                 ", absent"
             } else {

@@ -153,6 +153,7 @@ fn repository(repository: &NewRepository) -> Value {
         "hooks": hooks.collect::<Vec<_>>(),
         "linked": repository.linked,
         "refused": repository.refused,
+        "unrefused": repository.unrefused,
     })
 }
 

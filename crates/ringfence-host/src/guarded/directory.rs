@@ -38,23 +38,38 @@ impl Directory {
             }
         }
         let mut found = matches(path, &entries, scope);
-        let mut skipped: &[&str] = &[];
         if scope.repositories {
-            let (repositories, inside) = repository::find(path, &entries);
-            found.extend(repositories.into_iter().map(Found::Repository));
-            skipped = inside;
+            found.extend(
+                repository::find(path, &entries)
+                    .into_iter()
+                    .map(Found::Repository),
+            );
         }
-        let enter = |entry: &&Entry| entry.kind.is_dir() && !skipped.iter().any(|name| entry.name == *name);
+        let directories = entries.into_iter().filter(|entry| entry.kind.is_dir());
         Ok(Self {
             stamp,
             watch,
-            subdirectories: entries
-                .iter()
-                .filter(enter)
-                .map(|entry| entry.name.clone())
-                .collect(),
+            subdirectories: directories.map(|entry| entry.name).collect(),
             found,
         })
+    }
+
+    /// One that can't be listed and yet be entered: as what every pattern might match in it, it matches itself.
+    pub(super) fn unlisted(path: &Path, stamp: Stamp, scope: &Scope) -> Self {
+        let patterns = scope.patterns.iter().enumerate();
+        let covering =
+            patterns.filter(|(_, pattern)| pattern.glob().is_some() && path.starts_with(pattern.base()));
+        let found = covering.map(|(index, _)| Found::Match {
+            path: path.to_owned(),
+            object: Object::Directory,
+            pattern: index,
+        });
+        Self {
+            stamp,
+            watch: None,
+            subdirectories: Vec::new(),
+            found: found.collect(),
+        }
     }
 
     pub(super) fn subdirectories(&self) -> &[OsString] {
@@ -130,6 +145,7 @@ impl Object {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     identity: (u64, u64),
+    owner: u32,
     changed: (i64, i64),
     /// It changed so shortly before that a later change may have the same time.
     is_young: bool,
@@ -138,6 +154,17 @@ pub(super) struct Stamp {
 impl Stamp {
     fn moment(&self) -> ((u64, u64), (i64, i64)) {
         (self.identity, self.changed)
+    }
+
+    #[cfg(unix)]
+    pub(super) fn is_this_users(self) -> bool {
+        self.owner == rustix::process::geteuid().as_raw()
+    }
+
+    /// Who owns a directory decides nothing there.
+    #[cfg(not(unix))]
+    pub(super) const fn is_this_users(self) -> bool {
+        false
     }
 
     /// Looks without following a link; nothing if it is no directory.
@@ -156,6 +183,7 @@ impl Stamp {
         let is_young = at.elapsed().map_or(true, |age| age < TICK);
         Some(Self {
             identity: (seen.dev(), seen.ino()),
+            owner: seen.uid(),
             changed,
             is_young,
         })
@@ -167,6 +195,7 @@ impl Stamp {
         path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
         Some(Self {
             identity: (0, 0),
+            owner: 0,
             changed: (0, 0),
             is_young: true,
         })

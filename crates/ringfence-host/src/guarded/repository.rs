@@ -24,24 +24,26 @@ pub enum RepositoryKind {
     Pointer,
 }
 
-/// Finds what a directory says about repositories, and which of its subdirectories need no search.
-pub(super) fn find(path: &Path, entries: &[Entry]) -> (Vec<Repository>, &'static [&'static str]) {
-    let has = |name: &str| entries.iter().any(|entry| entry.name == name);
+/// Finds what a directory says about repositories.
+///
+/// Git asks for `HEAD` too, which a command can take away and put back, as nothing can keep git itself from replacing
+/// it; what is asked for here stays where it is while it is protected.
+pub(super) fn find(path: &Path, entries: &[Entry]) -> Vec<Repository> {
+    let named = |name: &str| entries.iter().find(|entry| entry.name == name);
+    // A link to a directory is as good as one; what occupies an absent name leads to none.
+    let has_directory = |name: &str| {
+        named(name)
+            .is_some_and(|entry| entry.kind.is_dir() || entry.kind.is_symlink() && path.join(name).is_dir())
+    };
     let repository = |path: PathBuf, kind| Repository { path, kind };
     let mut found = Vec::new();
-    let mut inside: &[&str] = &[];
-    if has("HEAD") && has("objects") && has("refs") {
+    if has_directory("objects") && has_directory("refs") {
         found.push(repository(path.to_owned(), RepositoryKind::Directory));
-        inside = &["objects", "refs", "logs", "info", "hooks", "lfs"];
-    } else if has("HEAD") && has("commondir") {
+    } else if named("commondir").is_some_and(|entry| entry.kind.is_file()) {
         found.push(repository(path.to_owned(), RepositoryKind::WorkingTree));
-        inside = &["refs", "logs", "modules"];
     }
-    let pointer = entries
-        .iter()
-        .find(|entry| entry.name == ".git" && !entry.kind.is_dir());
-    if let Some(pointer) = pointer {
+    if let Some(pointer) = named(".git").filter(|entry| !entry.kind.is_dir()) {
         found.push(repository(path.join(&pointer.name), RepositoryKind::Pointer));
     }
-    (found, inside)
+    found
 }

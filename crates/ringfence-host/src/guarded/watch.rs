@@ -95,6 +95,12 @@ mod inotify {
             inotify::add_watch(inotify, path, events | how).ok()
         }
 
+        /// Whether nothing has changed since it was asked last.
+        pub(crate) fn is_quiet(&self) -> bool {
+            let waiting = self.inotify.as_ref().map(rustix::io::ioctl_fionread);
+            waiting.is_some_and(|bytes| bytes == Ok(0))
+        }
+
         /// What has changed since it was asked last; nothing if the kernel lost count.
         pub(crate) fn changed(&self) -> Option<Told> {
             let mut changed = Told::default();
@@ -129,6 +135,10 @@ mod none {
 
         pub(crate) const fn add(&self, _: &Path) -> Option<i32> {
             None
+        }
+
+        pub(crate) const fn is_quiet(&self) -> bool {
+            false
         }
 
         pub(crate) const fn changed(&self) -> Option<Told> {
