@@ -202,7 +202,7 @@ fn what_stands_on_the_host_and_what_can_not_be_enforced_is_said() {
     let done = explain(&place, &[".env", "write"]);
     assert_eq!(done.status, 125, "{done:?}");
     assert!(
-        done.stderr.contains("under its other name") && done.stderr.contains("/twin\n"),
+        done.stderr.contains("under its other name") && done.stderr.contains("/twin\": remove"),
         "{done:?}"
     );
 }

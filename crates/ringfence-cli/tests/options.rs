@@ -245,11 +245,11 @@ fn dry_run_shows_the_regions_and_runs_nothing() {
     let place = Place::new();
     let done = place.sh(&["--dry-run"], "touch ran").succeeded();
     assert!(!place.file("ran").exists(), "the command ran");
-    let workspace = format!("rwx     {}  (", place.workspace().display());
+    let workspace = format!("rwx     {:?}  (", place.workspace());
     for expected in [
         workspace.as_str(),
-        "---     /  (",
-        "r-x     /usr  (",
+        "---     \"/\"  (",
+        "r-x     \"/usr\"  (",
         "level: ",
         "guarantees: ",
     ] {

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::Pattern;
 
-use directory::{Directory, Stamp};
+use directory::{Bases, Directory, Stamp};
 use literal::Literals;
 use watch::{Told, Watches};
 
@@ -31,6 +31,7 @@ pub struct Search {
     directories: BTreeMap<PathBuf, Directory>,
     watches: Watches,
     literals: Literals,
+    bases: Bases,
     found: Vec<Found>,
     complete: bool,
 }
@@ -80,6 +81,7 @@ impl Search {
     pub fn new(scope: Scope) -> Self {
         let mut search = Self {
             literals: Literals::new(&scope.patterns),
+            bases: Bases::new(&scope.patterns),
             scope,
             directories: BTreeMap::new(),
             watches: Watches::new(),
@@ -152,7 +154,7 @@ impl Search {
                 continue;
             };
             let watch = self.watches.add(&path);
-            let listed = match Directory::list(&path, stamp, watch, &self.scope) {
+            let listed = match Directory::list(&path, stamp, watch, &self.scope, &self.bases) {
                 Ok(listed) => listed,
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => {
                     self.forget(&path);
@@ -160,7 +162,7 @@ impl Search {
                     if !stamp.is_this_users() {
                         continue;
                     }
-                    Directory::unlisted(&path, stamp, &self.scope)
+                    Directory::unlisted(&path, stamp, &self.bases)
                 }
                 Err(_) => {
                     // What is gone is not there.

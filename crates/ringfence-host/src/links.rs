@@ -64,9 +64,10 @@ mod search {
                     complete: true,
                 }
             }
+            // What is not there has no names.
             seen => Names {
                 found: Vec::new(),
-                complete: seen.is_ok(),
+                complete: seen.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |_| true),
             },
         }
     }

@@ -211,19 +211,24 @@ impl Answers<'_> {
         narrowed.into_iter().map(entry).collect()
     }
 
-    /// A protected file, or one in a protected directory, may have a second name in a tree the command can write.
+    /// A closed file, or one in a closed directory, may have a second name where it is open.
     fn hard_links(&self) -> Vec<Entry> {
+        let axes = [Axis::Write, Axis::Read].into_iter();
+        axes.flat_map(|axis| self.hard_links_on(axis)).collect()
+    }
+
+    fn hard_links_on(&self, axis: Axis) -> Vec<Entry> {
         let tree = &self.policy.tree;
-        let writable = |path: &Path| tree.decide(path, Axis::Write).access == Access::Allow;
-        let protected = tree.regions().filter(|region| {
+        let open = |path: &Path| tree.decide(path, axis).access == Access::Allow;
+        let closed = tree.regions().filter(|region| {
             let named = region
                 .rules
                 .iter()
                 .any(|rule| !matches!(rule.source, Source::System | Source::Owned));
-            let inside = !writable(region.path) && region.path.parent().is_some_and(writable);
+            let inside = !open(region.path) && region.path.parent().is_some_and(open);
             named && inside && region.kind != Kind::Absent
         });
-        let linked: Vec<(&Path, Names)> = protected
+        let linked: Vec<(&Path, Names)> = closed
             .map(|region| {
                 (
                     region.path,
@@ -240,21 +245,23 @@ impl Answers<'_> {
             .flat_map(|(_, names)| &names.found)
             .map(|name| name.file)
             .collect();
-        let mut others = links::names_of(&files, &self.writable_roots(), LINK_SEARCH_LIMIT);
-        others.found.retain(|name| writable(&name.path));
+        let mut others = links::names_of(&files, &self.open_roots(axis), LINK_SEARCH_LIMIT);
+        others.found.retain(|name| open(&name.path));
         linked
             .iter()
-            .map(|(region, names)| hard_link_entry(region, names, &others))
+            .map(|(region, names)| hard_link_entry(axis, region, names, &others))
             .collect()
     }
 
-    fn writable_roots(&self) -> Vec<PathBuf> {
-        let bound = |path| matches!(self.area_of(path), Some(Area::Bound { writable: true, .. }));
-        let roots = self
-            .policy
-            .tree
-            .regions()
-            .filter(|region| region.subtree.write == Access::Allow);
+    fn open_roots(&self, axis: Axis) -> Vec<PathBuf> {
+        let bound = |path| matches!(self.area_of(path), Some(Area::Bound { writable, .. }) if writable || axis == Axis::Read);
+        // Whoever can make a link among the programs of the system owns the system.
+        let of_the_system =
+            |source: &Source| matches!(source, Source::Runtime { .. } | Source::Device | Source::System);
+        let roots = self.policy.tree.regions().filter(|region| {
+            let rules = &region.rules;
+            region.subtree.get(axis) == Access::Allow && !rules.iter().all(|rule| of_the_system(&rule.source))
+        });
         roots
             .map(|region| region.path)
             .filter(|path| bound(path))
@@ -267,11 +274,15 @@ impl Answers<'_> {
     }
 }
 
-fn hard_link_entry(region: &Path, names: &Names, others: &Names) -> Entry {
+fn hard_link_entry(axis: Axis, region: &Path, names: &Names, others: &Names) -> Entry {
+    let (guarantee, used) = match axis {
+        Axis::Write => (Guarantees::WRITE_BOUNDARY, "written"),
+        Axis::Read | Axis::Execute => (Guarantees::READ_BOUNDARY, "read"),
+    };
     let obligation = Obligation {
-        axis: Some(Axis::Write),
+        axis: Some(axis),
         region: Some(region.to_owned()),
-        ..Obligation::of(Guarantees::WRITE_BOUNDARY, Clause::HardLinks)
+        ..Obligation::of(guarantee, Clause::HardLinks)
     };
     let pair = names.found.iter().find_map(|name| {
         let other = others.found.iter().find(|other| other.file == name.file)?;
@@ -280,9 +291,7 @@ fn hard_link_entry(region: &Path, names: &Names, others: &Names) -> Entry {
     let discharge = match pair {
         Some((name, other)) => Discharge::Unenforced {
             why: format!(
-                "{} can be written under its other name {}",
-                name.display(),
-                other.display()
+                "{name:?} can be {used} under its other name {other:?}: remove that, or close it too"
             ),
         },
         None if names.complete && others.complete => Discharge::enforced([Mechanism::MountView]),

@@ -334,11 +334,9 @@ impl Builder<'_> {
             }
         }
         // The directory itself may be entered only where something below it is open again.
-        let opened_below = tree.regions().any(|other| {
-            other.path != path
-                && other.path.starts_with(path)
-                && (other.subtree.allows_any() || other.object.allows_any())
-        });
+        let opened_below = tree
+            .beneath(path)
+            .any(|other| other.subtree.allows_any() || other.object.allows_any());
         let mode = if opened_below { 0o111 } else { 0 };
         self.memory(path, outside, Self::memory_filesystem(path, SKELETON_BYTES, mode));
         self.seals.push(path.to_owned());

@@ -107,6 +107,20 @@ impl RegionTree {
         self.nodes.iter().map(|node| self.region(node))
     }
 
+    /// Every path beneath this one that a rule speaks about, itself left out.
+    pub fn beneath(&self, path: &Path) -> impl Iterator<Item = Region<'_>> {
+        let top = match bytes(path) {
+            b"/" => b"/".to_vec(),
+            path => [path, b"/"].concat(),
+        };
+        let first = self.nodes.partition_point(|node| self.key(node) < top.as_slice());
+        // The root itself is not beneath itself.
+        let nodes = self.nodes[first..].iter().filter(|node| self.key(node) != b"/");
+        nodes
+            .take_while(move |node| self.key(node).starts_with(&top))
+            .map(|node| self.region(node))
+    }
+
     /// What would hold at a clean path without the rules at the path itself.
     pub(crate) fn surroundings(&self, path: &Path) -> Verdict {
         let winners = self.inherited(bytes(path));

@@ -399,3 +399,15 @@ proptest! {
         prop_assert_eq!(tree(rules), tree(reversed));
     }
 }
+
+#[test]
+fn what_is_beneath_a_path_is_found_and_nothing_else() {
+    let paths = ["/", "/a", "/a-b", "/a/b", "/a/b/c", "/a0", "/b"];
+    let rules = paths.map(|path| Rule::tree(path, Verdict::READ_ONLY, Source::Host));
+    let tree = RegionTree::new(rules.into()).unwrap();
+    let beneath =
+        |path: &str| -> Vec<&Path> { tree.beneath(Path::new(path)).map(|region| region.path).collect() };
+    assert_eq!(beneath("/a"), [Path::new("/a/b"), Path::new("/a/b/c")]);
+    assert_eq!(beneath("/").len(), paths.len() - 1);
+    assert!(beneath("/b").is_empty() && beneath("/missing").is_empty());
+}

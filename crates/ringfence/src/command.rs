@@ -128,7 +128,7 @@ impl Command {
     }
 
     /// Kills the command when it has written more than this many bytes to both captured streams together; exactly
-    /// this many are kept (EXE-43). The capture limit is raised to it.
+    /// this many are kept (EXE-43). The capture limit is raised to it. With 0 nothing is run (EXE-42).
     pub fn output_limit(mut self, bytes: u64) -> Self {
         self.limits.output_bytes = Some(bytes);
         self

@@ -79,6 +79,12 @@ impl PreparedProcess {
         let mut variables = executor.variables().to_vec();
         environment::working_directory(&mut variables, &given);
         let limits = executor.profile().limits().meet(command.limits);
+        if limits.output_bytes == Some(0) {
+            return Err(RunError::Invalid {
+                field: "output limit",
+                why: "is 0: discard the output instead".to_owned(),
+            });
+        }
         // All of what is allowed is kept, in one piece.
         let allowed = limits
             .output_bytes

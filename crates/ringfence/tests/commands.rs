@@ -308,6 +308,20 @@ fn exe_42_exe_43_the_output_limit_keeps_an_exact_prefix_and_kills() {
     assert_eq!(over.error(), Some(OutcomeError::LimitExceeded(Limit::Output)));
     assert_eq!(over.stdout.head().len() + over.stderr.head().len(), 100_000);
     assert!(over.stdout.is_complete());
+    // EXE-42: nothing can run within none at all, so nothing does.
+    let none = executor.command("touch").arg(fixture.path("ran")).output_limit(0);
+    let error = none.output().unwrap_err();
+    assert!(
+        matches!(
+            error,
+            RunError::Invalid {
+                field: "output limit",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(!fixture.path("ran").exists());
 }
 
 #[test]

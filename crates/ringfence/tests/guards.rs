@@ -596,6 +596,41 @@ fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
 }
 
 #[test]
+fn a_secret_with_a_second_name_is_no_secret() {
+    let fixture = Fixture::new();
+    fs::write(fixture.path(".env"), "secret").unwrap();
+    fs::create_dir(fixture.path("conf")).unwrap();
+    fs::hard_link(fixture.path(".env"), fixture.path("conf/prod")).unwrap();
+    let open = executor(&fixture, &guarded(&fixture, Vec::new()));
+    assert!(works(&open, "grep secret conf/prod"));
+    drop(open);
+    let one = vec![Guard::secret(fixture.path(".env"))];
+    for workspace_access in [Verdict::READ_WRITE, Verdict::READ_ONLY] {
+        let config = |guards| ProfileConfig {
+            workspace_access,
+            ..guarded(&fixture, guards)
+        };
+        let error = fixture
+            .set_with(&config(one.clone()))
+            .executor("a")
+            .map(drop)
+            .unwrap_err();
+        let ExecutorError::Unavailable(Unavailable::Guarantees { missing, entries }) = &error else {
+            panic!("{error:?}")
+        };
+        assert!(missing.contains(Guarantees::READ_BOUNDARY));
+        let why = entries.iter().map(|entry| entry.discharge.to_string());
+        assert!(
+            why.into_iter().any(|why| why.contains("conf/prod")),
+            "{entries:?}"
+        );
+        let both = [one.clone(), vec![Guard::secret(fixture.path("conf/prod"))]].concat();
+        let fenced = executor(&fixture, &config(both));
+        assert!(!works(&fenced, "cat .env || cat conf/prod"));
+    }
+}
+
+#[test]
 fn unguarded_paths_and_dropped_presets_are_open() {
     let fixture = Fixture::new();
     init(fixture.workspace.path());

@@ -172,13 +172,12 @@ fn guards(executor: &Executor) -> String {
             of_presets += 1;
             continue;
         }
-        let glob = pattern.glob().map(|glob| glob.text().display().to_string());
+        let mut subject = pattern.base().as_os_str().to_owned();
+        subject.extend(pattern.glob().map(|glob| glob.text().as_os_str()));
         let _ = writeln!(
             text,
-            "{:7}  {}{}  (a pattern of the profile)",
+            "{:7}  {subject:?}  (a pattern of the profile)",
             protection.to_string(),
-            pattern.base().display(),
-            glob.unwrap_or_default()
         );
     }
     if of_presets > 0 {

@@ -191,9 +191,24 @@ fn new_repositories_are_refused_if_that_is_wanted() {
     let place = Place::new();
     place.sh(&[], "git init --quiet one").succeeded();
     assert!(place.file("one/.git/HEAD").exists(), "the control");
-    let done = place.sh(&["-v", "--no-new-repos"], "git init --quiet two");
-    assert!(!place.file("two/.git").exists(), "{done:?}");
-    assert!(done.stderr.contains("/two, which was set aside\n"), "{done:?}");
+    for (name, options) in [
+        ("two", &["-v", "--no-new-repos"][..]),
+        ("three", &["--no-new-repos"]),
+    ] {
+        let done = place.sh(options, &format!("git init --quiet {name}"));
+        assert!(!place.file(&format!("{name}/.git")).exists(), "{done:?}");
+        let told = format!("/{name}\", which was set aside\n");
+        assert!(done.stderr.contains(&told), "{done:?}");
+    }
+    // What could run something is told without being asked for, and its name can't forge a line.
+    let text = "git init -q \"$(printf 'a\\nlevel: Full')\" && git -C a* config core.fsmonitor x";
+    let done = place.sh(&[], text);
+    assert!(
+        done.stderr
+            .contains("make git run programs: [\"core.fsmonitor\"]"),
+        "{done:?}"
+    );
+    assert!(!done.stderr.lines().any(|line| line == "level: Full"), "{done:?}");
 }
 
 #[test]

@@ -102,7 +102,11 @@ fn exe_43_output_is_limited_and_comes_through_as_it_is_written() {
     );
     assert_eq!(
         (done.status, done.stderr.as_str(), done.stdout.as_str()),
-        (137, "012345", "0123")
+        (
+            137,
+            "012345ringfence: the command went over its output limit\n",
+            "0123"
+        )
     );
 }
 

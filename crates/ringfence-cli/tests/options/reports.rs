@@ -40,9 +40,9 @@ fn dry_run_shows_guards_variables_limits_and_bundles() {
     let text = done.succeeded().stdout;
     let workspace = place.workspace().display();
     for expected in [
-        format!("secret   {workspace}/plans.txt  (the profile's guard "),
-        format!("protect  {workspace}/**/*.lock  (a pattern of the profile)"),
-        format!("protect  {workspace}/.git, absent  (the preset git (git would obey a repository"),
+        format!("secret   \"{workspace}/plans.txt\"  (the profile's guard "),
+        format!("protect  \"{workspace}/**/*.lock\"  (a pattern of the profile)"),
+        format!("protect  \"{workspace}/.git\", absent  (the preset git (git would obey a repository"),
         "and what ".to_owned(),
         "placeholders on the host:\n".to_owned(),
         "environment:\n  passed on: ".to_owned(),

@@ -1,9 +1,12 @@
 //! One directory as it was listed.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+use ringfence_policy::Pattern;
 
 use super::watch::Told;
 use super::{Found, Object, Scope, repository};
@@ -25,7 +28,13 @@ pub(super) struct Entry {
 
 impl Directory {
     /// Lists a directory.
-    pub(super) fn list(path: &Path, stamp: Stamp, watch: Option<i32>, scope: &Scope) -> io::Result<Self> {
+    pub(super) fn list(
+        path: &Path,
+        stamp: Stamp,
+        watch: Option<i32>,
+        scope: &Scope,
+        bases: &Bases,
+    ) -> io::Result<Self> {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
@@ -37,7 +46,7 @@ impl Directory {
                 });
             }
         }
-        let mut found = matches(path, &entries, scope);
+        let mut found = matches(path, &entries, scope, bases);
         if scope.repositories {
             found.extend(
                 repository::find(path, &entries)
@@ -55,11 +64,8 @@ impl Directory {
     }
 
     /// One that can't be listed and yet be entered: as what every pattern might match in it, it matches itself.
-    pub(super) fn unlisted(path: &Path, stamp: Stamp, scope: &Scope) -> Self {
-        let patterns = scope.patterns.iter().enumerate();
-        let covering =
-            patterns.filter(|(_, pattern)| pattern.glob().is_some() && path.starts_with(pattern.base()));
-        let found = covering.map(|(index, _)| Found::Match {
+    pub(super) fn unlisted(path: &Path, stamp: Stamp, bases: &Bases) -> Self {
+        let found = bases.above(path).map(|(index, _)| Found::Match {
             path: path.to_owned(),
             object: Object::Directory,
             pattern: index,
@@ -100,11 +106,14 @@ impl Directory {
     }
 }
 
-/// Each entry is tried against each pattern; the automaton is moved to the directory only once.
-fn matches(path: &Path, entries: &[Entry], scope: &Scope) -> Vec<Found> {
+/// Each entry is tried against each pattern that reaches here; the automaton is moved to the directory only once.
+fn matches(path: &Path, entries: &[Entry], scope: &Scope, bases: &Bases) -> Vec<Found> {
     let mut found = Vec::new();
-    for (index, pattern) in scope.patterns.iter().enumerate() {
-        let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(pattern.base())) else {
+    for (index, base) in bases.above(path) {
+        let Some(pattern) = scope.patterns.get(index) else {
+            continue;
+        };
+        let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(base)) else {
             continue;
         };
         let search = glob.start(&Path::new("/").join(rest));
@@ -124,6 +133,32 @@ fn matches(path: &Path, entries: &[Entry], scope: &Scope) -> Vec<Found> {
         }
     }
     found
+}
+
+/// The patterns to search for, by the directory they reach down from.
+#[derive(Debug)]
+pub(super) struct Bases(HashMap<PathBuf, Vec<usize>>);
+
+impl Bases {
+    pub(super) fn new(patterns: &[Pattern]) -> Self {
+        let mut bases: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        let searched = patterns
+            .iter()
+            .enumerate()
+            .filter(|(_, pattern)| pattern.glob().is_some());
+        for (index, pattern) in searched {
+            bases.entry(pattern.base().to_owned()).or_default().push(index);
+        }
+        Self(bases)
+    }
+
+    /// Those that reach a directory, each with where it reaches down from.
+    fn above<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = (usize, &'a Path)> {
+        path.ancestors().flat_map(|base| {
+            let patterns = self.0.get(base).into_iter().flatten();
+            patterns.map(move |index| (*index, base))
+        })
+    }
 }
 
 impl Object {
