@@ -45,10 +45,7 @@ fn every_name_below_the_roots_is_found_and_no_other() {
         paths(multiply_linked(&tree.path("ws/stranger"), 100)),
         (vec![], true)
     );
-    assert_eq!(
-        paths(multiply_linked(&tree.path("missing"), 100)),
-        (vec![], true)
-    );
+    assert_eq!(paths(multiply_linked(&tree.path("missing"), 100)), (vec![], true));
 }
 
 #[test]

@@ -4,7 +4,8 @@ mod agent_config;
 mod credentials;
 mod git;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -103,7 +104,8 @@ pub struct Row {
 
 /// The workspace and the roots of a profile, as far as lines of presets are about them.
 pub(crate) struct Places<'a> {
-    all: BTreeSet<&'a Path>,
+    /// Canonical, so that comparing the text is enough.
+    all: HashSet<&'a OsStr>,
     /// Those that are in no other one: what matches beneath them, matches beneath all.
     tops: Vec<&'a Path>,
     /// Those in which a name of its own has to be closed: in any other one nothing can be made, and what is there is
@@ -113,38 +115,48 @@ pub(crate) struct Places<'a> {
 
 impl<'a> Places<'a> {
     pub(crate) fn new(places: impl Iterator<Item = (&'a PathBuf, Verdict)>) -> Self {
-        let places: BTreeMap<&Path, Verdict> =
-            places.map(|(path, access)| (path.as_path(), access)).collect();
-        let is_top = |path: &Path| !path.ancestors().skip(1).any(|above| places.contains_key(above));
-        let tops: Vec<&Path> = places.keys().copied().filter(|path| is_top(path)).collect();
-        let writable = places.iter().filter(|(_, access)| access.write != Access::Deny);
-        let named: BTreeSet<&Path> = writable
+        let places: Vec<(&Path, Verdict)> = places.map(|(path, access)| (path.as_path(), access)).collect();
+        let all: HashSet<&OsStr> = places.iter().map(|(path, _)| path.as_os_str()).collect();
+        let is_top = |path: &Path| {
+            !path
+                .ancestors()
+                .skip(1)
+                .any(|above| all.contains(above.as_os_str()))
+        };
+        let tops: Vec<&Path> = places
+            .iter()
             .map(|(path, _)| *path)
-            .chain(tops.iter().copied())
+            .filter(|path| is_top(path))
             .collect();
+        let named = places
+            .iter()
+            .filter(|(path, access)| access.write != Access::Deny || is_top(path));
         Self {
-            all: places.keys().copied().collect(),
+            named: named.map(|(path, _)| *path).collect(),
             tops,
-            named: named.into_iter().collect(),
+            all,
         }
     }
 
     /// The paths of a name in the places; of those in which it need not be closed, the ones that are places themselves.
     fn named(&self, name: &str) -> Vec<Subject> {
         let length = Path::new(name).components().count();
+        let ends = |path: &OsStr| path.as_encoded_bytes().ends_with(name.as_bytes());
         let is_named = |path: &Path| {
             path.ends_with(name)
                 && path
                     .ancestors()
                     .nth(length)
-                    .is_some_and(|place| self.all.contains(place))
+                    .is_some_and(|place| self.all.contains(place.as_os_str()))
         };
         let needed = self.named.iter().map(|place| place.join(name));
         let places = self
             .all
             .iter()
+            .filter(|path| ends(path))
+            .map(Path::new)
             .filter(|path| is_named(path))
-            .map(|path| path.to_path_buf());
+            .map(Path::to_owned);
         needed.chain(places).map(Subject::Path).collect()
     }
 }

@@ -2,8 +2,9 @@
 
 mod guards;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::path::Path;
 
 use crate::access::{Access, Axis, Isolation};
 use crate::config::{Acknowledgement, ProfileConfig, Root, RootKind};
@@ -116,14 +117,15 @@ fn roots(
     resolver: &dyn Resolve,
     problems: &mut Vec<Problem>,
 ) -> Vec<ResolvedRoot> {
-    let mut kept: BTreeMap<PathBuf, (usize, ResolvedRoot)> = BTreeMap::new();
+    // Canonical, so that comparing the text is enough.
+    let mut kept: HashMap<OsString, (usize, ResolvedRoot)> = HashMap::new();
     for (index, root) in written.iter().enumerate() {
         let checked = found(resolver, &root.path, root.kind).and_then(|at| {
             let path = at.path.clone();
             if workspace.is_some_and(|workspace| workspace.path == path) {
                 return Err(Reason::SameAsWorkspace { path });
             }
-            match kept.get(&path) {
+            match kept.get(path.as_os_str()) {
                 None => Ok(Some(ResolvedRoot {
                     at,
                     access: root.access,
@@ -134,7 +136,7 @@ fn roots(
             }
         });
         match checked {
-            Ok(Some(root)) => drop(kept.insert(root.at.path.clone(), (index, root))),
+            Ok(Some(root)) => drop(kept.insert(root.at.path.clone().into_os_string(), (index, root))),
             Ok(None) => {}
             Err(reason) => problems.push(Field::Root(index).because(reason)),
         }

@@ -1,6 +1,7 @@
 //! Guards: those that are written, and those the presets bring.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::config::ProfileConfig;
@@ -94,14 +95,16 @@ impl Guards {
         config: &'a ProfileConfig,
         roots: &'a [ResolvedRoot],
     ) -> impl Iterator<Item = Problem> + 'a {
-        let places: BTreeMap<&Path, &ResolvedRoot> =
-            roots.iter().map(|root| (root.at.path.as_path(), root)).collect();
+        let places: HashMap<&OsStr, &ResolvedRoot> = roots
+            .iter()
+            .map(|root| (root.at.path.as_os_str(), root))
+            .collect();
         let opens = move |guard: &ResolvedGuard| {
             let (Origin::Preset { preset, .. }, ResolvedSubject::Name(at)) = (guard.origin, &guard.subject)
             else {
                 return None;
             };
-            let root = places.get(at.path.as_path())?;
+            let root = places.get(at.path.as_os_str())?;
             if guard.protection.holds_for(root.access) {
                 return None;
             }
