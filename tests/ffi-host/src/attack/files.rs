@@ -9,7 +9,8 @@ use crate::sys::{Arg, Args, Attempt, Step, call, call_fd, put};
 
 pub(crate) const STEPS: &[Step] = &[
     ("read", |args| {
-        let mut content = [0; 256];
+        // The longest message of the kernel's log, which is read whole or not at all.
+        let mut content = [0; 8192];
         let count = File::open(args.text(0))?.read(&mut content)?;
         Ok(io::stdout()
             .write_all(&content[..count])
