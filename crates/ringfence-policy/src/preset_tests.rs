@@ -102,3 +102,36 @@ fn a_name_is_closed_wherever_it_could_be_made_and_is_looked_for_from_the_top() {
     bases.sort();
     assert_eq!(bases, ["/alone/.vscode", "/other", "/w"].map(PathBuf::from));
 }
+
+#[test]
+fn the_files_that_hold_secrets_are_matched_and_their_samples_are_not() {
+    let workspace = PathBuf::from("/w");
+    let places = Places::new([(&workspace, Verdict::READ_WRITE)].into_iter());
+    let rows = Preset::Credentials.rows().iter();
+    let subjects: Vec<Subject> = rows.flat_map(|row| row.subjects(&places, &[])).collect();
+    let is_secret = |path: &str| {
+        subjects.iter().any(|subject| match subject {
+            Subject::Pattern(pattern) => pattern.matches(Path::new(path)),
+            Subject::Path(name) => name == Path::new(path),
+        })
+    };
+    for secret in [
+        "/w/.env",
+        "/w/a/.env.local",
+        "/w/.env.production",
+        "/w/a/.env.staging",
+        "/w/.dev.vars",
+        "/w/.netrc",
+    ] {
+        assert!(is_secret(secret), "{secret}");
+    }
+    for open in [
+        "/w/.env.example",
+        "/w/.env.development",
+        "/w/.envrc",
+        "/w/env",
+        "/w/.env.sample.local",
+    ] {
+        assert!(!is_secret(open), "{open}");
+    }
+}

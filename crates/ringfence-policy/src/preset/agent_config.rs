@@ -4,7 +4,7 @@
 //! widening what an agent may do, or by loading code. Not here: files that are the work itself, such as `Makefile`,
 //! `package.json` or `AGENTS.md`, which a person reviews before acting on them.
 
-use super::Place::{Home, HomeIfThere, Root};
+use super::Place::{Beneath, Home, HomeIfThere, Root};
 use super::Row;
 use crate::guard::Protection::Protect;
 
@@ -31,6 +31,31 @@ pub(super) const ROWS: &[Row] = &[
     row(Root(".gemini"), "Gemini CLI takes settings and servers from it"),
     row(Root(".opencode"), "opencode loads plugins from it"),
     row(Root(".mcp.json"), "agents start the servers it names"),
+    // Found where they are; a name of their own in every workspace is too much for how rarely they are used.
+    row(
+        Beneath("**/opencode.json", &[]),
+        "opencode starts the servers it names",
+    ),
+    row(
+        Beneath("**/.roo", &[]),
+        "Roo Code takes rules and servers from it",
+    ),
+    row(
+        Beneath("**/.kiro", &[]),
+        "Kiro runs its hooks and starts the servers it names",
+    ),
+    row(
+        Beneath("**/.windsurf", &[]),
+        "Windsurf takes rules and workflows from it",
+    ),
+    row(
+        Beneath("**/.junie", &[]),
+        "Junie takes guidelines and servers from it",
+    ),
+    row(
+        Beneath("**/.aider.conf.yml", &[]),
+        "aider takes commands to run after its edits from it",
+    ),
     // Editors: tasks, debuggers and containers that start when a folder is opened.
     row(
         Root(".vscode"),
@@ -44,6 +69,18 @@ pub(super) const ROWS: &[Row] = &[
     row(
         Root(".devcontainer"),
         "editors run its commands on the host before they enter the container",
+    ),
+    row(
+        Beneath("**/.devcontainer.json", &[]),
+        "editors run its commands on the host before they enter the container",
+    ),
+    row(
+        Beneath("**/*.code-workspace", &[]),
+        "editors run its tasks and take paths of programs from its settings",
+    ),
+    row(
+        Beneath("**/.helix", &[]),
+        "Helix takes paths of language servers from it",
     ),
     // Shells that enter the directory.
     row(Root(".envrc"), "direnv runs it on entering the directory"),

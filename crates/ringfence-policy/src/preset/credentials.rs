@@ -39,6 +39,24 @@ pub(super) const ROWS: &[Row] = &[
         Beneath("**/.env.*.local", LOCAL_SAMPLES),
         "variables with keys and passwords of the project",
     ),
+    row(
+        Beneath("**/.env.prod", &[]),
+        "variables with keys and passwords of what is in use",
+    ),
+    row(
+        Beneath("**/.env.production", &[]),
+        "variables with keys and passwords of what is in use",
+    ),
+    row(
+        Beneath("**/.env.staging", &[]),
+        "variables with keys and passwords of what is in use",
+    ),
+    row(Beneath("**/.env.keys", &[]), "the keys that decrypt variables"),
+    row(
+        Beneath("**/.dev.vars", &[]),
+        "variables with keys and passwords of the project",
+    ),
+    row(Beneath("**/.pypirc", &[]), "passwords of package indexes"),
     row(Beneath("**/.git-credentials", &[]), "git stores passwords in it"),
     row(Beneath("**/.netrc", &[]), "passwords of hosts"),
     // Keys of a person.
