@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::args::{Doctor, PolicyOptions};
 use crate::failure::Failure;
-use crate::plan::Plan;
+use crate::plan::{Plan, Purpose};
 use crate::report;
 use crate::status::OWN_FAILURE;
 
@@ -34,7 +34,7 @@ fn find() -> Result<Findings, Failure> {
     let unavailable = |error: Unavailable| Failure::from(BuildError::from(error));
     let capabilities = ringfence::capabilities().map_err(unavailable)?;
     let plan = Plan::new(&PolicyOptions::default())?;
-    let set = plan.set()?;
+    let set = plan.set(Purpose::Look)?;
     let report = plan.executor(&set).map(|executor| executor.report());
     let closed = set.close();
     match closed.problems.first() {

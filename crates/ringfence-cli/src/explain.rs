@@ -12,7 +12,7 @@ use ringfence::Access;
 
 use crate::args::Explain;
 use crate::failure::Failure;
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Purpose};
 use crate::report;
 use crate::signals::Signals;
 use crate::status;
@@ -28,7 +28,7 @@ pub(crate) fn explain(options: &Explain) -> Result<ExitCode, Failure> {
     let subject = Subject::new(&options.subject);
     let operations = subject.operations(options.operation)?;
     let plan = Plan::new(&options.policy)?;
-    let set = plan.set()?;
+    let set = plan.set(Purpose::Look)?;
     let explained = plan.executor(&set).and_then(|executor| {
         let answers = |operation| match &subject {
             Subject::Path(path) => file::answer(&plan, &executor, options, path, operation),

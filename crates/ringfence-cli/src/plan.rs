@@ -18,10 +18,20 @@ use crate::args::PolicyOptions;
 use crate::failure::Failure;
 use crate::scratch;
 use draft::Draft;
+use kept::{CACHES, HOMES};
 use origins::Origins;
 
 /// The executor of a run whose home directory has no name.
 const KEY: &str = "run";
+
+/// What a set is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To run a command.
+    Run,
+    /// To say what a run would do.
+    Look,
+}
 
 /// A profile, and everything else that makes an executor.
 #[derive(Debug)]
@@ -75,7 +85,10 @@ impl Plan {
     }
 
     /// The set that will own the one executor.
-    pub(crate) fn set(&self) -> Result<ExecutorSet, Failure> {
+    ///
+    /// Directories that outlive it are made for a command only; whoever just looks is shown those that are there, and
+    /// private ones in place of the others.
+    pub(crate) fn set(&self, purpose: Purpose) -> Result<ExecutorSet, Failure> {
         let mut builder = ringfence::ExecutorSet::builder(self.profile.clone())
             .scratch_root(scratch::root(&self.profile)?)
             .max_executors(1)
@@ -83,11 +96,19 @@ impl Plan {
         if let Some(bundles) = &self.bundles {
             builder = builder.bundles(bundles.iter().copied());
         }
-        if self.home.is_some() {
-            builder = builder.keep_homes(kept::homes()?);
+        let running = purpose == Purpose::Run;
+        if let Some(name) = &self.home
+            && (running || HOMES.path()?.join(name).is_dir())
+        {
+            builder = builder.keep_homes(HOMES.make()?);
         }
-        if !self.caches.is_empty() {
-            builder = builder.keep_caches(kept::caches()?, self.caches.iter().copied());
+        let mut caches = self.caches.clone();
+        if !running && !caches.is_empty() {
+            let root = CACHES.path()?;
+            caches.retain(|cache| cache.directory(&root).is_dir());
+        }
+        if !caches.is_empty() {
+            builder = builder.keep_caches(CACHES.make()?, caches);
         }
         builder.build().map(Into::into).map_err(origins::no_set)
     }

@@ -7,7 +7,7 @@ use ringfence::{Ending, Limit, Outcome, RunError, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
-use crate::plan::{self, Plan};
+use crate::plan::{self, Plan, Purpose};
 use crate::relay::Relay;
 use crate::report::{self, JsonReport};
 use crate::signals::Signals;
@@ -23,7 +23,12 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
         .as_deref()
         .map(JsonReport::create)
         .transpose()?;
-    let set = plan.set()?;
+    let purpose = if options.report.dry_run {
+        Purpose::Look
+    } else {
+        Purpose::Run
+    };
+    let set = plan.set(purpose)?;
     let done = run_in(&set, &plan, options, json, signals);
     plan::close(&set);
     done

@@ -5,32 +5,52 @@ use std::path::PathBuf;
 use crate::failure::Failure;
 use crate::private;
 
-/// The directory of all named home directories, made if it is missing.
-pub(super) fn homes() -> Result<PathBuf, Failure> {
-    directory("--home", "XDG_DATA_HOME", ".local/share", "ringfence/homes")
-}
+/// The directory of all named home directories.
+pub(super) const HOMES: Kept = Kept {
+    option: "--home",
+    variable: "XDG_DATA_HOME",
+    in_home: ".local/share",
+    below: "ringfence/homes",
+};
 
-/// The directory of all kept caches, made if it is missing.
-pub(super) fn caches() -> Result<PathBuf, Failure> {
-    directory("--cache", "XDG_CACHE_HOME", ".cache", "ringfence/caches")
-}
+/// The directory of all kept caches.
+pub(super) const CACHES: Kept = Kept {
+    option: "--cache",
+    variable: "XDG_CACHE_HOME",
+    in_home: ".cache",
+    below: "ringfence/caches",
+};
 
 /// A directory beneath the one that a variable of the XDG Base Directory Specification names.
-fn directory(option: &str, variable: &str, in_home: &str, below: &str) -> Result<PathBuf, Failure> {
-    let absolute = |name| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(in_home)));
-    let path = base
-        .ok_or_else(|| {
-            Failure::new(format!(
-                "{option}: neither {variable} nor HOME is an absolute path"
-            ))
-            .hint(format!("set {variable} to a directory of yours"))
-        })?
-        .join(below);
-    private::ensure_all(&path).map_err(|failure| failure.in_option(option))?;
-    Ok(path)
+#[derive(Debug)]
+pub(super) struct Kept {
+    option: &'static str,
+    variable: &'static str,
+    in_home: &'static str,
+    below: &'static str,
+}
+
+impl Kept {
+    /// Where it is.
+    pub(super) fn path(&self) -> Result<PathBuf, Failure> {
+        let absolute = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let Self { option, variable, .. } = self;
+        let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(self.in_home)));
+        let base = base.ok_or_else(|| {
+            let problem = format!("{option}: neither {variable} nor HOME is an absolute path");
+            Failure::new(problem).hint(format!("set {variable} to a directory of yours"))
+        })?;
+        Ok(base.join(self.below))
+    }
+
+    /// Makes it if it is missing.
+    pub(super) fn make(&self) -> Result<PathBuf, Failure> {
+        let path = self.path()?;
+        private::ensure_all(&path).map_err(|failure| failure.in_option(self.option))?;
+        Ok(path)
+    }
 }

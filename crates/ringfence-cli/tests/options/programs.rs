@@ -91,6 +91,26 @@ fn a_home_directory_with_a_name_is_kept_for_its_name() {
 }
 
 #[test]
+fn whoever_only_looks_leaves_nothing() {
+    let (place, data) = (Place::new(), tempfile::tempdir().unwrap());
+    let options = ["--home", "one", "--cache", "cargo"];
+    for task in [&["run", "--dry-run"][..], &["explain"]] {
+        let mut command = place.command([task, &options].concat());
+        command
+            .env("XDG_DATA_HOME", data.path())
+            .env("XDG_CACHE_HOME", data.path());
+        command.args(if task.len() == 2 {
+            &["--", "true"][..]
+        } else {
+            &["file"]
+        });
+        let done = command.output().unwrap();
+        assert!(!done.stdout.is_empty(), "{done:?}");
+        assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0, "{task:?}");
+    }
+}
+
+#[test]
 fn a_home_directory_with_a_name_has_one_run_at_a_time() {
     let (place, data) = (Place::new(), tempfile::tempdir().unwrap());
     let mut command = place.command(["run", "--home", "one", "--", "sh", "-c", "echo; exec cat"]);
