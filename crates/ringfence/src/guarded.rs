@@ -150,7 +150,14 @@ impl GuardedPlaces {
             Object::Directory => unlinked(path, Kind::Directory),
             Object::File => unlinked(path, Kind::File),
         };
-        Some(Rule::new(at, Reach::Tree, axes, source.clone()).holding(Hold::Object))
+        // Where a link leads to nothing yet, a command could make what it leads to.
+        let stand_in = if at.kind == Kind::Absent {
+            StandIn::Link
+        } else {
+            StandIn::Nothing
+        };
+        let rule = Rule::new(at, Reach::Tree, axes, source.clone()).holding(Hold::Object);
+        Some(rule.with_stand_in(stand_in))
     }
 
     /// What a guard says about the object at a path besides what the profile says of that very path: a literal

@@ -596,6 +596,26 @@ fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
 }
 
 #[test]
+fn a_link_that_leads_nowhere_yet_is_closed_where_it_leads() {
+    let prepare = |fixture: &Fixture| {
+        fs::create_dir(fixture.path("sub")).unwrap();
+        symlink("later", fixture.path("sub/.env")).unwrap();
+        symlink("/nowhere/at/all", fixture.path(".env")).unwrap();
+    };
+    attacks(
+        &prepare,
+        &Fixture::config,
+        &["echo x > sub/later", "echo x > sub/.env"],
+    );
+    let fixture = Fixture::new();
+    prepare(&fixture);
+    let fenced = executor(&fixture, &fixture.config());
+    assert!(works(&fenced, "echo fine > sub/other"));
+    assert!(fenced.set.close().is_clean());
+    assert!(!fixture.path("sub/later").is_symlink() && fixture.path("sub/.env").is_symlink());
+}
+
+#[test]
 fn a_secret_with_a_second_name_is_no_secret() {
     let fixture = Fixture::new();
     fs::write(fixture.path(".env"), "secret").unwrap();
