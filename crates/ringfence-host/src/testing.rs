@@ -77,10 +77,7 @@ pub(crate) fn skip(reason: &str) {
     use std::io::Write;
     let thread = std::thread::current();
     // Not by `eprintln!`, which the test harness hides for tests that pass.
-    writeln!(
-        std::io::stderr(),
-        "SKIP {}: {reason}",
-        thread.name().unwrap_or("?")
-    )
-    .unwrap();
+    // In one piece, as other tests write at the same time.
+    let line = format!("SKIP {}: {reason}\n", thread.name().unwrap_or("?"));
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }

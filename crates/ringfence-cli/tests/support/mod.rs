@@ -27,7 +27,11 @@ pub(crate) fn installed(test: &str, commands: &[&[&str]]) -> bool {
     let all = commands.iter().all(runs);
     if !all {
         // Not by `eprintln!`, which the test harness hides for tests that pass.
-        writeln!(std::io::stderr(), "SKIP {test}: not installed").expect("standard error");
+        // In one piece, as other tests write at the same time.
+        let line = format!("SKIP {test}: not installed\n");
+        std::io::stderr()
+            .write_all(line.as_bytes())
+            .expect("standard error");
     }
     all
 }

@@ -63,7 +63,8 @@ impl Fixture {
 pub(crate) fn skip(test: &str, reason: &str) {
     use std::io::Write;
     // Not `eprintln`: the test harness would keep that to itself.
-    let _ = writeln!(std::io::stderr(), "SKIP {test}: {reason}");
+    // In one piece, as other tests write at the same time.
+    let _ = std::io::stderr().write_all(format!("SKIP {test}: {reason}\n").as_bytes());
 }
 
 /// Runs shell text and returns what it wrote to both streams; it must succeed.

@@ -69,7 +69,8 @@ impl Attempt {
 /// Says on standard error that a test, or one row of it, could not show anything here.
 pub(crate) fn skip(test: &str, reason: &str) {
     // Not `eprintln`: the test harness would keep that to itself.
-    let _ = writeln!(std::io::stderr(), "SKIP {test}: {reason}");
+    // In one piece, as other tests write at the same time.
+    let _ = std::io::stderr().write_all(format!("SKIP {test}: {reason}\n").as_bytes());
 }
 
 /// Whether the tests run with user id 0.
