@@ -207,6 +207,34 @@ fn what_stands_on_the_host_and_what_can_not_be_enforced_is_said() {
     );
 }
 
+#[test]
+fn every_rule_that_closes_a_path_is_among_what_opens_it() {
+    let place = Place::new();
+    fs::create_dir(place.file("data")).unwrap();
+    place.write("data/7.parquet", "");
+    let options = [
+        "--secret",
+        "glob:data/*",
+        "--secret",
+        "glob:**/*.parquet",
+        "--protect",
+        ".vscode",
+    ];
+    let explain = |question: &[&str]| {
+        let done = place.ringfence([&["explain"], &options[..], question].concat());
+        done.stdout
+    };
+    let text = explain(&["data/7.parquet", "read"]);
+    for option in ["glob:data/*", "glob:**/*.parquet"] {
+        assert!(text.contains(option), "{option} is missing:\n{text}");
+    }
+    let text = explain(&[".vscode", "write"]);
+    assert!(
+        text.contains("--protect .vscode and --unprotect .vscode"),
+        "{text}"
+    );
+}
+
 /// The host's `/tmp` is not the command's.
 #[test]
 fn a_file_of_the_host_is_out_of_reach_where_the_command_has_its_own_file_system() {

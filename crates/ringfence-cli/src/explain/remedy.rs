@@ -33,7 +33,8 @@ impl Remedies<'_> {
                 .plan
                 .guard_option(*index)
                 .map(|option| format!("leave out {option}"));
-            return Ok(option.or_else(|| Some(format!("take it out of {}", file?))));
+            let option = option.or_else(|| Some(format!("take it out of {}", file?)));
+            return self.without(*index, option);
         }
         if source == Some(&Source::Workspace) {
             if self.read_only && self.axis == Axis::Write {
@@ -66,6 +67,24 @@ impl Remedies<'_> {
             return Ok(Some(format!("{}{}", self.root(), instead.unwrap_or_default())));
         }
         Ok(self.is_open_with(None, Root::Added).then(|| self.root()))
+    }
+
+    /// What opens it once the guard with this index is left out by an option: that may not be the only one.
+    fn without(&self, guard: usize, option: Option<String>) -> Result<Option<String>, Failure> {
+        let others = self
+            .tree
+            .rules()
+            .iter()
+            .filter(|rule| rule.source != Source::Guard(guard));
+        let (Some(option), Ok(tree)) = (option, RegionTree::new(others.cloned().collect())) else {
+            return Ok(None);
+        };
+        let left = tree.decide(&self.at.path, self.axis);
+        if left.access == Access::Allow {
+            return Ok(Some(option));
+        }
+        let rest = Remedies { tree: &tree, ..*self }.opening(left.rule)?;
+        Ok(rest.map(|rest| format!("{option} and {rest}")))
     }
 
     /// What closes it although this rule opens it; nothing for what every command has.
