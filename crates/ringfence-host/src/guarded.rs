@@ -3,6 +3,7 @@
 //! A [`Search`] walks directory trees once and remembers every directory. Asked again, it looks only at those in which
 //! names have come or gone, as the kernel tells it; where the kernel can't, at those whose change time is another.
 
+mod bases;
 mod directory;
 mod literal;
 mod repository;
@@ -15,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::Pattern;
 
-use directory::{Bases, Directory, Stamp};
+use bases::Bases;
+use directory::{Directory, Stamp};
 use literal::Literals;
 use watch::{Told, Watches};
 
@@ -45,6 +47,10 @@ pub struct Scope {
     pub closed: Vec<PathBuf>,
     /// What to look for.
     pub patterns: Vec<Pattern>,
+    /// Which of them, by their indices, close what they match to everybody, so that nothing in it has to be looked for.
+    pub hiding: HashSet<usize>,
+    /// Paths about which something else is said: no directory at or above one is closed as one, whatever matches.
+    pub literals: Vec<PathBuf>,
     /// Whether to look for repositories too.
     pub repositories: bool,
 }
@@ -81,7 +87,7 @@ impl Search {
     pub fn new(scope: Scope) -> Self {
         let mut search = Self {
             literals: Literals::new(&scope.patterns),
-            bases: Bases::new(&scope.patterns),
+            bases: Bases::new(&scope.patterns, &scope.literals),
             scope,
             directories: BTreeMap::new(),
             watches: Watches::new(),

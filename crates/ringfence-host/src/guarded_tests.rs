@@ -14,6 +14,7 @@ fn search(tree: &Tree, globs: &[&str]) -> Search {
         closed: vec![tree.path("closed")],
         patterns: globs.iter().map(pattern).collect(),
         repositories: true,
+        ..Scope::default()
     })
 }
 
@@ -226,4 +227,72 @@ fn a_change_is_noticed_where_the_kernel_does_not_tell() {
     tree.file("a/secret");
     assert!(search.look());
     assert_eq!(matches(&search).len(), 1);
+}
+
+#[test]
+fn a_directory_of_which_everything_matches_is_closed_as_one_unless_something_in_it_is_not() {
+    let tree = Tree::new();
+    for path in [
+        "data/a",
+        "data/sub/b",
+        "deep/x/all/c",
+        "deep/x/all/y/d",
+        "open/e",
+        "open/sub/f",
+        "base/g",
+    ] {
+        tree.file(path);
+    }
+    let pattern = |glob: &str| Pattern::new(tree.path(""), glob).unwrap();
+    let scope = Scope {
+        places: vec![tree.path("")],
+        patterns: vec![
+            pattern("data/**"),
+            pattern("**/all/**"),
+            pattern("open/**"),
+            pattern("**/b"),
+            pattern("**/d"),
+            Pattern::new(tree.path("base"), "**").unwrap(),
+        ],
+        hiding: [0].into(),
+        literals: vec![tree.path(""), tree.path("open/sub")],
+        ..Scope::default()
+    };
+    let mut search = Search::new(scope);
+    let expected = [
+        (tree.path("base"), Object::Directory),
+        // What is in it needs no search any more, whichever pattern it matches.
+        (tree.path("data"), Object::Directory),
+        (tree.path("deep/x/all"), Object::Directory),
+        // This one can be read, and what is in it may be closed even more.
+        (tree.path("deep/x/all/y/d"), Object::File),
+        (tree.path("open/e"), Object::File),
+        (tree.path("open/sub"), Object::Directory),
+        (tree.path("open/sub/f"), Object::File),
+    ];
+    assert_eq!(matches(&search), expected);
+    tree.file("data/later");
+    tree.file("deep/x/all/y/later");
+    assert!(!search.look(), "it is closed already");
+    tree.file("open/later");
+    assert!(search.look());
+}
+
+#[test]
+fn a_place_of_the_profile_is_never_closed_as_one() {
+    let tree = Tree::new();
+    tree.file("a");
+    tree.file("sub/b");
+    let search = Search::new(Scope {
+        places: vec![tree.path("")],
+        patterns: vec![Pattern::new(tree.path(""), "**").unwrap()],
+        literals: vec![tree.path("")],
+        ..Scope::default()
+    });
+    let expected = [
+        (tree.path("a"), Object::File),
+        (tree.path("sub"), Object::Directory),
+        (tree.path("sub/b"), Object::File),
+    ];
+    assert_eq!(matches(&search), expected);
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use ringfence_host::cgroup::Cgroups;
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
-    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Report, Source,
+    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Region, Report,
+    Source,
 };
 
 use crate::absent::Absent;
@@ -213,44 +214,44 @@ impl Answers<'_> {
 
     /// A closed file, or one in a closed directory, may have a second name where it is open.
     fn hard_links(&self) -> Vec<Entry> {
-        let axes = [Axis::Write, Axis::Read].into_iter();
-        axes.flat_map(|axis| self.hard_links_on(axis)).collect()
-    }
-
-    fn hard_links_on(&self, axis: Axis) -> Vec<Entry> {
         let tree = &self.policy.tree;
-        let open = |path: &Path| tree.decide(path, axis).access == Access::Allow;
-        let closed = tree.regions().filter(|region| {
+        let open = |path: &Path, axis| tree.decide(path, axis).access == Access::Allow;
+        let closed = |region: &Region<'_>| -> Vec<Axis> {
             let named = region
                 .rules
                 .iter()
                 .any(|rule| !matches!(rule.source, Source::System | Source::Owned));
-            let inside = !open(region.path) && region.path.parent().is_some_and(open);
-            named && inside && region.kind != Kind::Absent
-        });
-        let linked: Vec<(&Path, Names)> = closed
-            .map(|region| {
-                (
-                    region.path,
-                    links::multiply_linked(region.path, LINK_SEARCH_LIMIT),
-                )
-            })
-            .filter(|(_, names)| !names.found.is_empty() || !names.complete)
+            let inside = |axis: &Axis| {
+                let around = region.path.parent().is_some_and(|parent| open(parent, *axis));
+                around && !open(region.path, *axis)
+            };
+            let axes = [Axis::Write, Axis::Read].into_iter().filter(inside);
+            axes.filter(|_| named && region.kind != Kind::Absent).collect()
+        };
+        let regions = tree.regions().map(|region| (region.path, closed(&region)));
+        // Looking costs a system call for every file, so it is done once for both.
+        let linked: Vec<(&Path, Vec<Axis>, Names)> = regions
+            .filter(|(_, axes)| !axes.is_empty())
+            .map(|(path, axes)| (path, axes, links::multiply_linked(path, LINK_SEARCH_LIMIT)))
+            .filter(|(_, _, names)| !names.found.is_empty() || !names.complete)
             .collect();
-        if linked.is_empty() {
-            return Vec::new();
-        }
-        let files: HashSet<_> = linked
-            .iter()
-            .flat_map(|(_, names)| &names.found)
-            .map(|name| name.file)
-            .collect();
-        let mut others = links::names_of(&files, &self.open_roots(axis), LINK_SEARCH_LIMIT);
-        others.found.retain(|name| open(&name.path));
-        linked
-            .iter()
-            .map(|(region, names)| hard_link_entry(axis, region, names, &others))
-            .collect()
+        let entries = |axis| {
+            let linked = linked.iter().filter(move |(_, axes, _)| axes.contains(&axis));
+            let linked: Vec<(&Path, &Names)> = linked.map(|(path, _, names)| (*path, names)).collect();
+            if linked.is_empty() {
+                return Vec::new();
+            }
+            let files: HashSet<_> = linked
+                .iter()
+                .flat_map(|(_, names)| &names.found)
+                .map(|name| name.file)
+                .collect();
+            let mut others = links::names_of(&files, &self.open_roots(axis), LINK_SEARCH_LIMIT);
+            others.found.retain(|name| open(&name.path, axis));
+            let entry = |(region, names): &(&Path, &Names)| hard_link_entry(axis, region, names, &others);
+            linked.iter().map(entry).collect()
+        };
+        [Axis::Write, Axis::Read].into_iter().flat_map(entries).collect()
     }
 
     fn open_roots(&self, axis: Axis) -> Vec<PathBuf> {

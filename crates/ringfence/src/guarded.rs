@@ -8,8 +8,8 @@ use ringfence_host::Host;
 use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search};
 use ringfence_host::repository::Attached;
 use ringfence_policy::{
-    Axes, Axis, Hold, Kind, NewRepositories, Origin, Place, Preset, Profile, Protection, Reach, Resolve,
-    Resolved, ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
+    Axes, Axis, Hold, Kind, NewRepositories, Origin, Place, Preset, Profile, Protection, Reach, RegionTree,
+    Resolve, Resolved, ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
 };
 
 use crate::worktree;
@@ -41,8 +41,14 @@ struct State {
 }
 
 impl GuardedPlaces {
-    /// Searches the workspace and the roots of the profile; `closed` are directories that are not entered.
-    pub(crate) fn new(profile: &Profile, attached: Option<Attached>, closed: Vec<PathBuf>) -> Self {
+    /// Searches the workspace and the roots of the profile, whose rules and those of the executor are in the tree;
+    /// `closed` are directories that are not entered.
+    pub(crate) fn new(
+        profile: &Profile,
+        tree: &RegionTree,
+        attached: Option<Attached>,
+        closed: Vec<PathBuf>,
+    ) -> Self {
         let mut written = 0;
         let sourced = profile.all_guards().iter().map(|guard| {
             let source = match guard.origin {
@@ -58,6 +64,10 @@ impl GuardedPlaces {
         let guards: Vec<_> = patterns.collect();
         let git = profile.presets().any(|preset| preset == Preset::Git);
         let repositories = git || profile.new_repositories() == NewRepositories::Refuse;
+        let is_secret = |(index, (guard, _)): (usize, &(ResolvedGuard, Source))| {
+            (guard.protection == Protection::Secret).then_some(index)
+        };
+        let hiding = guards.iter().enumerate().filter_map(is_secret);
         // What is closed in a repository that lies elsewhere is found like any other.
         let mut places = searched(profile, &guards, repositories);
         places.extend(attached.iter().map(|attached| attached.common_directory.clone()));
@@ -69,6 +79,8 @@ impl GuardedPlaces {
                 .filter_map(|(guard, _)| pattern(guard))
                 .cloned()
                 .collect(),
+            hiding: hiding.collect(),
+            literals: tree.rules().iter().map(|rule| rule.path.clone()).collect(),
             repositories,
         });
         let places = Self {

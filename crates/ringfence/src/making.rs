@@ -78,6 +78,7 @@ impl Shared {
         })?;
         let guarded = Arc::new(GuardedPlaces::new(
             &self.profile,
+            &policy.tree,
             attached,
             vec![self.owned_path.clone()],
         ));

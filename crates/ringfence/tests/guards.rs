@@ -304,7 +304,7 @@ fn s_07_no_way_leads_to_a_protected_name() {
 }
 
 #[test]
-fn s_12_patterns_cover_thousands_of_files_with_one_mount_each() {
+fn s_12_patterns_cover_thousands_of_files_and_a_whole_directory_costs_one_mount() {
     const FILES: usize = 20_000;
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("data")).unwrap();
@@ -325,11 +325,16 @@ fn s_12_patterns_cover_thousands_of_files_with_one_mount_each() {
     let without = mounts(&open);
     assert!(open.set.close().is_clean());
 
-    let patterns = ["data/**", "**/*.parquet"].map(|glob| {
+    let [directory, files] = ["data/**", "**/*.parquet"].map(|glob| {
         let pattern = Pattern::new(fixture.workspace.path(), glob).unwrap();
         Guard::matching(pattern, Protection::Secret)
     });
-    let fenced = executor(&fixture, &guarded(&fixture, patterns.into()));
+    let each = executor(&fixture, &guarded(&fixture, vec![files.clone()]));
+    assert!(works(&each, "ls data >/dev/null && ! cat data/19999.parquet"));
+    assert_eq!(mounts(&each) - without, FILES);
+    assert!(each.set.close().is_clean());
+
+    let fenced = executor(&fixture, &guarded(&fixture, vec![directory, files]));
     let (code, written) = run(&fenced, "echo hello; cat keep.txt; cat data/7.parquet");
     assert_eq!(code, Some(1));
     assert!(
@@ -337,8 +342,8 @@ fn s_12_patterns_cover_thousands_of_files_with_one_mount_each() {
         "{written}"
     );
     assert!(!works(&fenced, "cat data/19999.parquet"));
-    // However many patterns match a file.
-    assert_eq!(mounts(&fenced) - without, FILES);
+    // However many patterns match in it, and however many files.
+    assert_eq!(mounts(&fenced) - without, 1);
     let tree = fenced.tree();
     let name = fixture.path("data/7.parquet").canonicalize().unwrap();
     let decision = tree.decide(&name, Axis::Read);
@@ -593,6 +598,35 @@ fn s_15_commits_in_a_linked_worktree_work_and_its_repository_stays_protected() {
     config.workspace.clone_from(&planted);
     let fenced = executor(&fixture, &config);
     assert!(!works(&fenced, "git log") && !works(&fenced, "ls ../m/.git"));
+}
+
+/// What is said of a place in it is said of that place alone.
+#[test]
+fn a_directory_closed_by_a_pattern_opens_only_what_is_named() {
+    let fixture = Fixture::new();
+    for path in ["data/a", "data/open/b", "data/open/deep/c"] {
+        fs::create_dir_all(fixture.path(path).parent().unwrap()).unwrap();
+        fs::write(fixture.path(path), "secret").unwrap();
+    }
+    let pattern = Pattern::new(fixture.workspace.path(), "data/**").unwrap();
+    let guards = vec![Guard::matching(pattern, Protection::Secret)];
+    let closed = executor(&fixture, &guarded(&fixture, guards.clone()));
+    assert!(!works(
+        &closed,
+        "cat data/a || cat data/open/b || cat data/open/deep/c || echo x > data/new"
+    ));
+    drop(closed);
+    // The place named is open itself, and what the pattern matches beneath it is still closed.
+    let config = ProfileConfig {
+        roots: vec![Root::directory(fixture.path("data/open"), Verdict::READ_ONLY)],
+        ..guarded(&fixture, guards)
+    };
+    let named = executor(&fixture, &config);
+    assert!(works(&named, "ls data/open"));
+    assert!(!works(
+        &named,
+        "cat data/a || cat data/open/b || cat data/open/deep/c"
+    ));
 }
 
 #[test]

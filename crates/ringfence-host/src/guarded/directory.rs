@@ -1,13 +1,13 @@
 //! One directory as it was listed.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, FileType};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ringfence_policy::Pattern;
 
+use super::bases::{Bases, Covers};
 use super::watch::Told;
 use super::{Found, Object, Scope, repository};
 
@@ -35,6 +35,25 @@ impl Directory {
         scope: &Scope,
         bases: &Bases,
     ) -> io::Result<Self> {
+        let mut found = Vec::new();
+        let mut sought = Vec::new();
+        for (index, base, covers) in bases.above(path) {
+            match covers {
+                Covers::Entries => sought.push((index, base)),
+                Covers::Everything => found.push(whole(path, index)),
+            }
+        }
+        let is_hidden =
+            |found: &Found| matches!(found, Found::Match { pattern, .. } if scope.hiding.contains(pattern));
+        if found.iter().any(is_hidden) {
+            // Nobody gets in, so nothing in it needs to be closed.
+            return Ok(Self {
+                stamp,
+                watch,
+                subdirectories: Vec::new(),
+                found,
+            });
+        }
         let mut entries = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
@@ -46,7 +65,11 @@ impl Directory {
                 });
             }
         }
-        let mut found = matches(path, &entries, scope, bases);
+        for (index, base) in sought {
+            if let Some(pattern) = scope.patterns.get(index) {
+                found.extend(matches(path, &entries, index, pattern, base));
+            }
+        }
         if scope.repositories {
             found.extend(
                 repository::find(path, &entries)
@@ -65,11 +88,7 @@ impl Directory {
 
     /// One that can't be listed and yet be entered: as what every pattern might match in it, it matches itself.
     pub(super) fn unlisted(path: &Path, stamp: Stamp, bases: &Bases) -> Self {
-        let found = bases.above(path).map(|(index, _)| Found::Match {
-            path: path.to_owned(),
-            object: Object::Directory,
-            pattern: index,
-        });
+        let found = bases.above(path).map(|(index, ..)| whole(path, index));
         Self {
             stamp,
             watch: None,
@@ -106,59 +125,34 @@ impl Directory {
     }
 }
 
-/// Each entry is tried against each pattern that reaches here; the automaton is moved to the directory only once.
-fn matches(path: &Path, entries: &[Entry], scope: &Scope, bases: &Bases) -> Vec<Found> {
-    let mut found = Vec::new();
-    for (index, base) in bases.above(path) {
-        let Some(pattern) = scope.patterns.get(index) else {
-            continue;
-        };
-        let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(base)) else {
-            continue;
-        };
-        let search = glob.start(&Path::new("/").join(rest));
-        let matching = entries
-            .iter()
-            .filter(|entry| search.enter(&entry.name).is_match());
-        for entry in matching {
-            let path = path.join(&entry.name);
-            // Exceptions are rare, and judged by the pattern itself.
-            if pattern.exceptions().is_empty() || pattern.matches(&path) {
-                found.push(Found::Match {
-                    path,
-                    object: Object::of(entry.kind),
-                    pattern: index,
-                });
-            }
-        }
+/// A directory that stands for everything in it.
+fn whole(path: &Path, pattern: usize) -> Found {
+    Found::Match {
+        path: path.to_owned(),
+        object: Object::Directory,
+        pattern,
     }
-    found
 }
 
-/// The patterns to search for, by the directory they reach down from.
-#[derive(Debug)]
-pub(super) struct Bases(HashMap<PathBuf, Vec<usize>>);
-
-impl Bases {
-    pub(super) fn new(patterns: &[Pattern]) -> Self {
-        let mut bases: HashMap<PathBuf, Vec<usize>> = HashMap::new();
-        let searched = patterns
-            .iter()
-            .enumerate()
-            .filter(|(_, pattern)| pattern.glob().is_some());
-        for (index, pattern) in searched {
-            bases.entry(pattern.base().to_owned()).or_default().push(index);
-        }
-        Self(bases)
-    }
-
-    /// Those that reach a directory, each with where it reaches down from.
-    fn above<'a>(&'a self, path: &'a Path) -> impl Iterator<Item = (usize, &'a Path)> {
-        path.ancestors().flat_map(|base| {
-            let patterns = self.0.get(base).into_iter().flatten();
-            patterns.map(move |index| (*index, base))
+/// Each entry is tried against the pattern; the automaton is moved to the directory only once.
+fn matches(path: &Path, entries: &[Entry], index: usize, pattern: &Pattern, base: &Path) -> Vec<Found> {
+    let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(base)) else {
+        return Vec::new();
+    };
+    let search = glob.start(&Path::new("/").join(rest));
+    let matching = entries
+        .iter()
+        .filter(|entry| search.enter(&entry.name).is_match());
+    let matching = matching.map(|entry| (path.join(&entry.name), entry.kind));
+    matching
+        // Exceptions are rare, and judged by the pattern itself.
+        .filter(|(path, _)| pattern.exceptions().is_empty() || pattern.matches(path))
+        .map(|(path, kind)| Found::Match {
+            path,
+            object: Object::of(kind),
+            pattern: index,
         })
-    }
+        .collect()
 }
 
 impl Object {
