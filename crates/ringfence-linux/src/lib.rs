@@ -12,6 +12,7 @@ mod absent;
 mod discharge;
 mod filter;
 mod kernel_mounts;
+mod launch;
 mod limits;
 mod policy;
 mod probe;

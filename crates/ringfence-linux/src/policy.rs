@@ -1,30 +1,25 @@
 //! A compiled policy: the plan, the zygote that serves it, and when both are stale.
 
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
-    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
-    Stream, Unavailable, candidates,
+    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, Unavailable,
 };
 use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
 use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, Source, TreeError};
-use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
-use rustix::io::Errno;
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::absent::{self, Absent};
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
+use crate::launch;
 use crate::limits;
 use crate::process::Process;
 use crate::rights::Landlock;
@@ -32,7 +27,7 @@ use crate::seen::Seen;
 use crate::sockets::Sockets;
 use crate::surroundings;
 use crate::view::{self, By, Extras, Pace, View, ViewError, Watched};
-use crate::zygote::{self, Spare, Zygote};
+use crate::zygote::{self, Zygote};
 
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -265,7 +260,7 @@ impl LinuxPolicy {
             if let Some(scope) = &scope {
                 limits::enter(scope, &spare.pidfd)?;
             }
-            send_command(&spare, message, &launch.streams)?;
+            launch::send(&spare, message, &launch.streams)?;
             Ok(Process::new(spare, zygote, report, scope))
         };
         let scope = || limits::scope(&launch.limits, &self.facts.cgroups);
@@ -361,7 +356,7 @@ impl CompiledPolicy for LinuxPolicy {
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
-        let message = encode(&launch, &limits::of_process(&launch.limits, &self.facts.cgroups))?;
+        let message = launch::encode(&launch, &limits::of_process(&launch.limits, &self.facts.cgroups))?;
         Ok(Box::new(self.start(&message, &launch)?))
     }
 }
@@ -390,68 +385,4 @@ fn is_replaced(object: &Watched) -> bool {
         (Ok(Some(now)), By::Content) => !now.is_unchanged(&object.seen),
         _ => true,
     }
-}
-
-fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, LaunchError> {
-    let Some(program) = launch.arguments.first() else {
-        return Err(LaunchError::Malformed {
-            what: "the command",
-            why: "is empty".to_owned(),
-        });
-    };
-    let arguments: Vec<Vec<u8>> = launch
-        .arguments
-        .iter()
-        .map(|argument| argument.as_bytes().to_vec())
-        .collect();
-    let environment: Vec<Vec<u8>> = launch
-        .environment
-        .iter()
-        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-        .collect();
-    let programs: Vec<Vec<u8>> = candidates(program, &launch.environment)
-        .into_iter()
-        .map(|path| path.into_os_string().into_vec())
-        .collect();
-    command::encode(&Command {
-        directory: launch.directory.as_os_str().as_bytes(),
-        programs: &programs,
-        arguments: &arguments,
-        environment: &environment,
-        limits,
-    })
-    .map_err(|error| LaunchError::Malformed {
-        what: "the command, its environment or its directory",
-        why: error.to_string(),
-    })
-}
-
-/// The first bytes carry the streams; the rest may take several writes, which the spare reads as they come.
-pub(crate) fn send_command(spare: &Spare, message: &[u8], streams: &[Stream; 3]) -> Result<(), SetupFailed> {
-    let fds = streams.each_ref().map(AsFd::as_fd);
-    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut rest = message;
-    let mut first = true;
-    while !rest.is_empty() {
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if first {
-            ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-        }
-        match sendmsg(
-            &spare.command,
-            &[io::IoSlice::new(rest)],
-            &mut ancillary,
-            SendFlags::NOSIGNAL,
-        ) {
-            Ok(count) => {
-                first = false;
-                rest = &rest[count..];
-            }
-            Err(Errno::INTR) => {}
-            // The spare failed in its own set-up; what it said about it is read as the first event.
-            Err(Errno::PIPE | Errno::CONNRESET) => return Ok(()),
-            Err(error) => return Err(zygote::failed(Step::Command, error)),
-        }
-    }
-    Ok(())
 }

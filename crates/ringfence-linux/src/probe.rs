@@ -16,7 +16,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use crate::filter::{self, Architecture};
-use crate::policy::{HostFacts, send_command};
+use crate::launch;
+use crate::policy::HostFacts;
 use crate::process::Process;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::zygote::Zygote;
@@ -57,7 +58,7 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let null = || null().map_err(|_| crate::zygote::failed(Step::Session, Errno::NOENT));
     let (command, streams) = (nowhere()?, [null()?, null()?, null()?]);
     let spare = zygote.take_spare()?;
-    send_command(&spare, &command, &streams)?;
+    launch::send(&spare, &command, &streams)?;
     let process = Process::new(spare, zygote, Arc::new(Report::new(Vec::new())), None);
     loop {
         match process.next_event() {
