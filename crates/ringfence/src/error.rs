@@ -253,7 +253,12 @@ impl From<LaunchError> for RunError {
             LaunchError::Changed { path } => Self::Changed { path },
             LaunchError::Unavailable(unavailable) => Self::Unavailable(unavailable),
             LaunchError::Malformed { what, why } => Self::Invalid { field: what, why },
-            LaunchError::Released | _ => Self::ExecutorClosed,
+            LaunchError::Released => Self::ExecutorClosed,
+            // One that a later backend knows.
+            other => Self::Invalid {
+                field: "command",
+                why: other.to_string(),
+            },
         }
     }
 }

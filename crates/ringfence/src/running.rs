@@ -46,8 +46,6 @@ struct State {
     limits: OutputLimits,
     streams: [Option<CapturedStream>; 2],
     output_bytes: u64,
-    /// A signal for a file that is too large means that ours was the limit.
-    file_size_limited: bool,
     inventory: Option<Arc<Inventory>>,
     lease: Option<Lease>,
 }
@@ -102,7 +100,6 @@ impl Running {
                 limits,
                 streams: captured.map(|pipe| pipe.map(stream)),
                 output_bytes: 0,
-                file_size_limited: limits.file_size_limited,
                 inventory: inventory.map(Arc::new),
                 lease: None,
             }),
@@ -212,11 +209,12 @@ impl Running {
                 core: false,
             },
         };
-        let over_limit = match () {
-            () if over_limit => Some(Limit::Output),
-            () if is_file_size(status) && state.file_size_limited => Some(Limit::FileSize),
-            () => self.containment.exceeded(),
-        };
+        // Such a signal means that ours was the limit.
+        let over_file_size = is_file_size(status) && state.limits.file_size_limited;
+        let over_limit = over_limit.then_some(Limit::Output);
+        let over_limit = over_limit
+            .or_else(|| over_file_size.then_some(Limit::FileSize))
+            .or_else(|| self.containment.exceeded());
         if let Some(limit) = over_limit {
             add_cause(&mut state.cause, Ending::LimitExceeded(limit));
         }
