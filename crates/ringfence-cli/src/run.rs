@@ -1,9 +1,11 @@
 //! `ringfence run`.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
 use ringfence::blocking::{Command, Executor, ExecutorSet};
-use ringfence::{Ending, Limit, Outcome, RunError, Stdio};
+use ringfence::{Ending, Limit, Outcome, RunError, SetupFailed, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
@@ -65,7 +67,14 @@ fn run_in(
     }
     let result = finish(command, &executor, signals);
     let written = json.map(|json| json.write(&executor, Some(&result))).transpose();
-    let outcome = result?;
+    let outcome = result.map_err(|error| {
+        let left_out = left_out_of_path(&error, program, &executor);
+        let failure = Failure::from(error);
+        match left_out {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
     if options.report.verbose {
         eprint!("{}", report::ending(&outcome));
     } else {
@@ -77,6 +86,27 @@ fn run_in(
         failure.print();
     }
     Ok(code)
+}
+
+/// Where a program is that was not found, because commands can change the directory and so don't look there.
+fn left_out_of_path(error: &RunError, program: &OsStr, executor: &Executor) -> Option<String> {
+    let missing = matches!(error, RunError::Setup(failed) if failed.step == SetupFailed::EXECUTE);
+    let name = Path::new(program);
+    if !missing || name.components().count() != 1 {
+        return None;
+    }
+    let theirs = executor.variables().iter().find(|(name, _)| name == "PATH");
+    let theirs: Vec<_> = theirs
+        .map(|(_, path)| std::env::split_paths(path).collect())
+        .unwrap_or_default();
+    let ours = std::env::var_os("PATH")?;
+    let found = std::env::split_paths(&ours)
+        .filter(|directory| !theirs.contains(directory))
+        .map(|directory| directory.join(name))
+        .find(|path| path.is_file())?;
+    Some(format!(
+        "{found:?} is there, but commands can change its directory or not see it, so it is not in their PATH: give the path"
+    ))
 }
 
 /// Runs the command to its end. Its output is its own unless it has to be counted.

@@ -1,5 +1,8 @@
 //! Which variables reach a command.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
 use crate::report;
 use crate::support::{Done, Place, RINGFENCE};
 
@@ -145,4 +148,23 @@ fn env_3_what_ringfence_sets_can_not_be_taken_away() {
     let options = ["--env", "HOME=/", "--env-unset", "TMPDIR"];
     let done = run(&place, &options, r#"touch "$HOME/x" "$TMPDIR/x""#);
     done.succeeded();
+}
+
+#[test]
+fn a_program_that_is_not_found_because_its_directory_is_writable_is_named() {
+    let place = Place::new();
+    place.write("bin/mytool", "#!/bin/sh\n");
+    let tool = place.file("bin/mytool");
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", place.file("bin").display());
+    let done = place.ringfence_with(&[("PATH", &path)], &["run", "--", "mytool"]);
+    assert_eq!(done.status, 127, "{done:?}");
+    assert!(
+        done.stderr
+            .contains("bin/mytool\" is there, but commands can change"),
+        "{done:?}"
+    );
+    place
+        .ringfence_with(&[("PATH", &path)], &["run", "--", "bin/mytool"])
+        .succeeded();
 }
