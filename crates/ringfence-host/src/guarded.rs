@@ -49,8 +49,8 @@ pub struct Scope {
     pub patterns: Vec<Pattern>,
     /// Which of them, by their indices, close what they match to everybody, so that nothing in it has to be looked for.
     pub hiding: HashSet<usize>,
-    /// Paths about which something else is said: no directory at or above one is closed as one, whatever matches.
-    pub literals: Vec<PathBuf>,
+    /// Paths with a rule of their own: no directory at or above one is closed as one, whatever matches.
+    pub ruled: Vec<PathBuf>,
     /// Whether to look for repositories too.
     pub repositories: bool,
 }
@@ -87,7 +87,7 @@ impl Search {
     pub fn new(scope: Scope) -> Self {
         let mut search = Self {
             literals: Literals::new(&scope.patterns),
-            bases: Bases::new(&scope.patterns, &scope.literals),
+            bases: Bases::new(&scope.patterns, &scope.ruled),
             scope,
             directories: BTreeMap::new(),
             watches: Watches::new(),

@@ -210,9 +210,13 @@ fn repositories_are_known_by_what_they_contain() {
     ];
     let mut search = search(&tree, &[]);
     assert_eq!(repositories(&search), expected);
-    // Objects are not looked at, and what comes into them is no news.
+    // What comes into the objects of one is no news, but it has to be looked at.
+    let told = cfg!(target_os = "linux");
+    assert_eq!(search.is_quiet(), told);
     tree.file("bare/objects/ab/cd");
+    assert!(!search.is_quiet());
     assert!(!search.look());
+    assert_eq!(search.is_quiet(), told);
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn a_directory_of_which_everything_matches_is_closed_as_one_unless_something_in_
             Pattern::new(tree.path("base"), "**").unwrap(),
         ],
         hiding: [0].into(),
-        literals: vec![tree.path(""), tree.path("open/sub")],
+        ruled: vec![tree.path(""), tree.path("open/sub")],
         ..Scope::default()
     };
     let mut search = Search::new(scope);
@@ -286,7 +290,7 @@ fn a_place_of_the_profile_is_never_closed_as_one() {
     let search = Search::new(Scope {
         places: vec![tree.path("")],
         patterns: vec![Pattern::new(tree.path(""), "**").unwrap()],
-        literals: vec![tree.path("")],
+        ruled: vec![tree.path("")],
         ..Scope::default()
     });
     let expected = [

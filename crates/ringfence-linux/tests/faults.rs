@@ -12,15 +12,19 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
-    Backend, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch, LaunchError, Notifier,
-    SetupFailed, Unguarded,
+    Backend, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Guarded, Launch, LaunchError,
+    Notifier, SetupFailed, Unguarded,
 };
 use ringfence_host::{Host, runtime};
 use ringfence_linux::{Linux, Step};
-use ringfence_policy::{Access, Axes, Policy, Profile, ProfileConfig, Reach, Rule, Source, Verdict};
+use ringfence_policy::{
+    Access, Axes, Policy, Profile, ProfileConfig, Protection, Reach, Resolve, Rule, Source, Verdict,
+};
 use tempfile::TempDir;
 
 struct Fixture {
@@ -41,7 +45,11 @@ impl Fixture {
     }
 
     /// Compiles a policy in which a command can create the canary.
-    fn compile(&self, backend: &Linux) -> std::sync::Arc<dyn CompiledPolicy> {
+    fn compile(&self, backend: &Linux) -> Arc<dyn CompiledPolicy> {
+        self.compile_guarded(backend, Arc::new(Unguarded))
+    }
+
+    fn compile_guarded(&self, backend: &Linux, guarded: Arc<dyn Guarded>) -> Arc<dyn CompiledPolicy> {
         let config = ProfileConfig {
             workspace: self.workspace.path().to_owned(),
             workspace_access: Verdict::READ_WRITE,
@@ -69,7 +77,7 @@ impl Fixture {
         backend
             .compile(CompileRequest {
                 policy,
-                guarded: std::sync::Arc::new(Unguarded),
+                guarded,
                 journal: base.join("journal"),
                 locks: base.clone(),
                 base,
@@ -132,6 +140,59 @@ fn whichever_step_fails_it_is_named_and_nothing_runs() {
             "the command ran although `{}` failed",
             step.name()
         );
+    }
+}
+
+/// Guards that close a file from one question on, as if it had been moved there at that moment.
+#[derive(Debug)]
+struct Moved {
+    asked: AtomicUsize,
+    from: usize,
+    before: Arc<[Rule]>,
+    after: Arc<[Rule]>,
+}
+
+impl Guarded for Moved {
+    fn rules(&self) -> Arc<[Rule]> {
+        let earlier = self.asked.fetch_add(1, Ordering::SeqCst);
+        Arc::clone(if earlier < self.from {
+            &self.before
+        } else {
+            &self.after
+        })
+    }
+
+    fn is_complete(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_is_moved_while_a_view_is_made_is_closed_in_it_whenever_that_is() {
+    let writes = |from: usize| {
+        let fixture = Fixture::new();
+        File::create(fixture.canary()).unwrap();
+        let closed = Host.resolve(&fixture.canary()).unwrap();
+        let closed = Rule::new(closed, Reach::Tree, Protection::Protect.axes(), Source::Guard(0));
+        let guarded = Arc::new(Moved {
+            asked: AtomicUsize::new(0),
+            from,
+            before: Arc::from([]),
+            after: Arc::from([closed]),
+        });
+        let policy =
+            fixture.compile_guarded(&Linux::probe().unwrap(), Arc::clone(&guarded) as Arc<dyn Guarded>);
+        let status = fixture.run(&*policy, "touch").unwrap();
+        (
+            status == ExitStatus::Exited(0),
+            guarded.asked.load(Ordering::SeqCst),
+        )
+    };
+    let (wrote, questions) = writes(usize::MAX);
+    assert!(wrote && questions > 1);
+    for from in 0..questions {
+        let (wrote, _) = writes(from);
+        assert!(!wrote, "moved before question {from} of {questions}");
     }
 }
 

@@ -80,7 +80,7 @@ impl GuardedPlaces {
                 .cloned()
                 .collect(),
             hiding: hiding.collect(),
-            literals: tree.rules().iter().map(|rule| rule.path.clone()).collect(),
+            ruled: tree.rules().iter().map(|rule| rule.path.clone()).collect(),
             repositories,
         });
         let places = Self {

@@ -9,8 +9,8 @@ use ringfence_policy::{Glob, Pattern};
 #[derive(Debug)]
 pub(super) struct Bases {
     patterns: HashMap<PathBuf, Vec<Based>>,
-    /// Paths about which something else is said.
-    literals: BTreeSet<PathBuf>,
+    /// Paths with a rule of their own.
+    ruled: BTreeSet<PathBuf>,
 }
 
 /// A pattern with a glob.
@@ -31,7 +31,7 @@ pub(super) enum Covers {
 }
 
 impl Bases {
-    pub(super) fn new(patterns: &[Pattern], literals: &[PathBuf]) -> Self {
+    pub(super) fn new(patterns: &[Pattern], ruled: &[PathBuf]) -> Self {
         let mut bases: HashMap<PathBuf, Vec<Based>> = HashMap::new();
         for (index, pattern) in patterns.iter().enumerate() {
             if let Some(glob) = pattern.glob() {
@@ -42,7 +42,7 @@ impl Bases {
         }
         Self {
             patterns: bases,
-            literals: literals.iter().cloned().collect(),
+            ruled: ruled.iter().cloned().collect(),
         }
     }
 
@@ -77,11 +77,11 @@ impl Bases {
         })
     }
 
-    /// Whether something else is said about the directory or what is beneath it: a rule there would outrank one for the
-    /// directory, and must not outrank those for what matches.
+    /// Whether there is another rule for the directory or what is beneath it: that would outrank one for the directory,
+    /// and must not outrank those for what matches.
     fn is_opened(&self, directory: &Path) -> bool {
         // Paths sort by their components, so what is beneath one follows it.
-        let next = self.literals.range(directory.to_owned()..).next();
+        let next = self.ruled.range(directory.to_owned()..).next();
         next.is_some_and(|path| path.starts_with(directory))
     }
 }
