@@ -499,6 +499,9 @@ fn s_16_nothing_planted_in_a_repository_runs_on_the_host() {
                 ) || worked
             );
             assert!(fenced.set.close().is_clean());
+            // So that git has something to write into its index, as after any change of an editor.
+            let file = fs::File::options().write(true).open(workspace.join("f")).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
             for place in [&workspace, &worktree] {
                 let _ = Command::new("git")
                     .arg("status")
