@@ -9,8 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ringfence_policy::{Discharge, Isolation, Limit, Limits, Mechanism, RegionTree, Report};
 
 use crate::{
-    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Launch,
-    LaunchError, LifetimeContainment, Notifier, ReleaseFailed, SetupFailed, Signal, SignalError, Unavailable,
+    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, HostDeath, Launch,
+    LaunchError, Lifetime, LifetimeContainment, Notifier, ReleaseFailed, SetupFailed, Signal, SignalError,
+    Unavailable,
 };
 use tree::Tree;
 
@@ -97,7 +98,17 @@ impl CompiledPolicy for DirectPolicy {
                 why: "is empty".to_owned(),
             });
         };
+        if launch.terminal.is_some() {
+            return Err(LaunchError::TerminalUnsupported);
+        }
         refuse_limits(&launch.limits)?;
+        if let Some(meant) = launch.directory_identity
+            && !tree::is_at(&launch.directory, meant)
+        {
+            return Err(LaunchError::Changed {
+                path: launch.directory,
+            });
+        }
         let failed = |error: std::io::Error| SetupFailed {
             step: SetupFailed::EXECUTE,
             errno: error.raw_os_error().unwrap_or_default(),
@@ -143,9 +154,18 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    started_reported: bool,
+    reported: Reported,
     ended: Option<ExitStatus>,
-    end_reported: bool,
+}
+
+/// The last event that was given out.
+#[derive(Clone, Copy, Debug, Default)]
+enum Reported {
+    #[default]
+    Nothing,
+    Start,
+    Exit,
+    Empty,
 }
 
 impl DirectProcess {
@@ -188,8 +208,13 @@ fn refuse_limits(limits: &Limits) -> Result<(), LaunchError> {
 }
 
 impl Containment for DirectProcess {
-    fn class(&self) -> LifetimeContainment {
-        LifetimeContainment::Unspecified
+    fn lifetime(&self) -> Lifetime {
+        let reason = if cfg!(unix) {
+            "no confinement: only the command's process group is killed"
+        } else {
+            "no confinement: only the command itself is killed"
+        };
+        Lifetime::new(LifetimeContainment::Unspecified, reason, HostDeath::Survives)
     }
 
     fn report(&self) -> Arc<Report> {
@@ -203,13 +228,15 @@ impl Containment for DirectProcess {
 
     fn next_event(&self) -> Option<Event> {
         let mut state = self.shared.lock();
-        if !state.started_reported {
-            state.started_reported = true;
-            return Some(Event::Started);
-        }
-        let ended = state.ended.filter(|_| !state.end_reported)?;
-        state.end_reported = true;
-        Some(Event::Ended(ended))
+        let (reported, event) = match (state.reported, state.ended) {
+            (Reported::Nothing, _) => (Reported::Start, Event::Started),
+            (Reported::Start, Some(status)) => (Reported::Exit, Event::Exited(status)),
+            // The group was killed before its end was noted.
+            (Reported::Exit, _) => (Reported::Empty, Event::Empty),
+            (Reported::Start, None) | (Reported::Empty, _) => return None,
+        };
+        state.reported = reported;
+        Some(event)
     }
 
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {

@@ -53,8 +53,10 @@ fn launch(arguments: &[&str], environment: &[(&str, &str)]) -> (Launch, PipeRead
             .map(|(name, value)| (name.into(), value.into()))
             .collect(),
         directory: "/usr/bin".into(),
+        directory_identity: None,
         limits: Limits::default(),
         streams: [null(), written.into(), null()],
+        terminal: None,
         notifier: Notifier::new(move || ended.send(()).unwrap_or_default()),
     };
     (launch, output, end)
@@ -68,7 +70,8 @@ fn output(arguments: &[&str], environment: &[(&str, &str)]) -> String {
     output.read_to_string(&mut text).unwrap();
     end.recv_timeout(Duration::from_secs(20)).unwrap();
     assert_eq!(process.next_event(), Some(Event::Started));
-    assert_eq!(process.next_event(), Some(Event::Ended(ExitStatus::Exited(0))));
+    assert_eq!(process.next_event(), Some(Event::Exited(ExitStatus::Exited(0))));
+    assert_eq!(process.next_event(), Some(Event::Empty));
     text
 }
 

@@ -157,9 +157,12 @@ pub enum LaunchError {
     /// The policy has been released.
     #[error("the policy has been released")]
     Released,
+    /// A terminal was asked for, and this backend has none.
+    #[error("this backend has no terminals")]
+    TerminalUnsupported,
 }
 
-/// A signal was not delivered.
+/// A signal was not delivered (`ErrProcessSignalUnsupported` where it can't be).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignalError {
@@ -169,4 +172,10 @@ pub enum SignalError {
     /// The command has ended.
     #[error("the command has ended")]
     Ended,
+    /// The system refused.
+    #[error("sending the signal: {}", std::io::Error::from_raw_os_error(*errno))]
+    Failed {
+        /// What it answered.
+        errno: i32,
+    },
 }

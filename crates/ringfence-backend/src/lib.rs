@@ -9,23 +9,28 @@
 
 #![forbid(unsafe_code)]
 
+mod containment;
 pub mod direct;
 mod error;
 #[cfg(unix)]
 mod lookup;
+mod signal;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use ringfence_policy::{Limit, Limits, Policy, RegionTree, Report, Rule};
+use ringfence_policy::{Identity, Limits, Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
+pub use containment::{
+    Containment, Event, ExitStatus, HostDeath, Lifetime, LifetimeContainment, Usage, Watch,
+};
 pub use error::{LaunchError, ReleaseFailed, SetupFailed, SignalError, Unavailable};
 #[cfg(unix)]
 pub use lookup::candidates;
+pub use signal::{Signal, UnixSignal};
 
 /// A descriptor or handle that becomes a standard stream of the command.
 #[cfg(unix)]
@@ -139,6 +144,17 @@ pub trait CompiledPolicy: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Whether [`Launch::terminal`] can be asked for.
+    fn has_terminals(&self) -> bool {
+        false
+    }
+
+    /// Whether a launch would find everything ready, as far as that can be told without looking; else it may take as
+    /// long as [`CompiledPolicy::warm_up`].
+    fn is_warm(&self) -> bool {
+        true
+    }
+
     /// Does now what the first launch would have to do.
     ///
     /// # Errors
@@ -169,12 +185,27 @@ pub struct Launch {
     pub environment: Vec<(OsString, OsString)>,
     /// Working directory, absolute.
     pub directory: PathBuf,
+    /// What was there when the command was prepared, if it must still be that.
+    pub directory_identity: Option<Identity>,
     /// How much it may use; what the pipeline enforces itself (time, output) is of no concern here.
     pub limits: Limits,
     /// Standard input, output and error.
     pub streams: [Stream; 3],
+    /// A terminal of the command's own, which is its controlling one.
+    pub terminal: Option<Terminal>,
     /// Called by backends that can't offer a descriptor, whenever an event may be waiting.
     pub notifier: Notifier,
+}
+
+/// A terminal for a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Which of the standard streams, by their numbers, are the terminal, in place of those of the launch.
+    pub streams: [bool; 3],
+    /// Lines, at least 1.
+    pub rows: u16,
+    /// Characters in a line, at least 1.
+    pub columns: u16,
 }
 
 /// A callback that wakes whoever waits for a containment's events.
@@ -197,133 +228,4 @@ impl Debug for Notifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Notifier")
     }
-}
-
-/// The process tree of one launched command. Dropping it kills what is left of the tree.
-pub trait Containment: Debug + Send + Sync {
-    /// How surely the tree ends with its owner.
-    fn class(&self) -> LifetimeContainment;
-
-    /// What was in force when this command was launched.
-    fn report(&self) -> Arc<Report>;
-
-    /// Descriptors that become readable when [`Containment::next_event`] may have something new.
-    #[cfg(unix)]
-    fn descriptors(&self, watch: Watch) -> Vec<std::os::fd::BorrowedFd<'_>>;
-
-    /// The next event, without blocking; `None` when there is none yet.
-    fn next_event(&self) -> Option<Event>;
-
-    /// Asks the command, or its process group, to do something.
-    ///
-    /// # Errors
-    /// [`SignalError::Unsupported`] where the system has no such signal, [`SignalError::Ended`] when nobody is
-    /// left to receive it.
-    fn signal(&self, signal: Signal) -> Result<(), SignalError>;
-
-    /// Kills the whole tree; its end arrives as an event.
-    fn kill(&self);
-
-    /// What the tree has used so far, or until its end.
-    fn usage(&self) -> Usage {
-        Usage::default()
-    }
-
-    /// The limit the tree went over, if there is one that the kernel does not end a tree for.
-    fn exceeded(&self) -> Option<Limit> {
-        None
-    }
-
-    /// When [`Containment::exceeded`] should be asked next; never if the kernel keeps every limit.
-    fn next_look(&self) -> Option<Duration> {
-        None
-    }
-}
-
-/// What a process tree has used; `None` where nobody counts it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Usage {
-    /// The most memory at one time, in bytes.
-    pub peak_memory_bytes: Option<u64>,
-    /// The most processes and threads at one time.
-    pub peak_processes: Option<u64>,
-    /// CPU time, all processors together.
-    pub cpu_time: Option<Duration>,
-    /// Limits that were reached, so that something was refused, without ending the tree.
-    pub touched: Vec<Limit>,
-}
-
-/// Which events somebody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watch {
-    /// All of them.
-    StartAndEnd,
-    /// Only those that end the command; [`Event::Started`] then arrives with them.
-    End,
-}
-
-/// What happened to a launched command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The program was executed.
-    Started,
-    /// A step of the set-up failed: the program was not executed and nothing is left.
-    SetupFailed(SetupFailed),
-    /// The command has ended and nothing of its tree is left.
-    Ended(ExitStatus),
-}
-
-/// How a command's first process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitStatus {
-    /// It exited with this code.
-    Exited(i32),
-    /// A signal ended it.
-    Signaled {
-        /// Signal number.
-        signal: i32,
-        /// Whether it left a core dump.
-        core: bool,
-    },
-    /// Its end was caused from outside before it could be observed: the tree was killed.
-    Killed,
-}
-
-/// A request to a running command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Signal {
-    /// As typing Ctrl-C would (`SIGINT`).
-    Interrupt,
-    /// Ask it to end (`SIGTERM`).
-    Terminate,
-    /// Its terminal went away (`SIGHUP`).
-    Hangup,
-    /// End it without asking (`SIGKILL`).
-    Kill,
-}
-
-impl Signal {
-    /// The signal's number on Unix.
-    #[must_use]
-    pub const fn number(self) -> i32 {
-        match self {
-            Self::Hangup => 1,
-            Self::Interrupt => 2,
-            Self::Kill => 9,
-            Self::Terminate => 15,
-        }
-    }
-}
-
-/// How surely a command's process tree ends with its owner.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LifetimeContainment {
-    /// The kernel ends every process of the tree.
-    Enforced,
-    /// Every process that did not leave the tree's group.
-    BestEffort,
-    /// Nothing is promised.
-    Unspecified,
 }

@@ -37,7 +37,7 @@ impl Signals {
                     let _ = process.signal(requested(signal));
                 }
             });
-            let result = process.wait();
+            let result = process.wait_all();
             listening.close();
             result
         })
@@ -57,11 +57,13 @@ fn is_ignored(signal: i32) -> bool {
 
 #[cfg(unix)]
 fn requested(signal: i32) -> ringfence::Signal {
+    use ringfence::{Signal, UnixSignal};
     use signal_hook::consts::{SIGHUP, SIGTERM};
     match signal {
-        SIGHUP => ringfence::Signal::Hangup,
-        SIGTERM => ringfence::Signal::Terminate,
-        _ => ringfence::Signal::Interrupt,
+        SIGHUP => Signal::Unix(UnixSignal::Hangup),
+        // As it came: whoever sent it decides whether a kill follows.
+        SIGTERM => Signal::Unix(UnixSignal::Terminate),
+        _ => Signal::Interrupt,
     }
 }
 
@@ -80,6 +82,6 @@ impl Signals {
     }
 
     pub(crate) fn wait(self, process: &Process) -> Result<Outcome, RunError> {
-        process.wait()
+        process.wait_all()
     }
 }

@@ -285,7 +285,7 @@ fn json_report_says_what_was_enforced_and_how_it_ended() {
         let report = report(&place);
         let result = &report["result"];
         assert_eq!(result["ended"], ended, "{script}");
-        assert_eq!(result["containment"], "enforced", "{script}");
+        assert_eq!(result["lifetime"]["containment"], "enforced", "{script}");
         assert!(
             result["elapsed_ms"].as_u64().is_some_and(|ms| ms < 30_000),
             "{script}: {result}"

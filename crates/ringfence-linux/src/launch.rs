@@ -34,8 +34,15 @@ pub(crate) fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, 
         .into_iter()
         .map(|path| path.into_os_string().into_vec())
         .collect();
+    let identity = launch.directory_identity;
+    let terminal = launch.terminal.map(|terminal| terminal.streams);
+    let bits = (0..).zip(terminal.unwrap_or_default());
     command::encode(&Command {
         directory: launch.directory.as_os_str().as_bytes(),
+        identity: identity.map_or((0, 0), |identity| (identity.device, identity.inode)),
+        terminal: bits.fold(0, |bits, (stream, is_terminal)| {
+            bits | u32::from(is_terminal) << stream
+        }),
         programs: &programs,
         arguments: &arguments,
         environment: &environment,

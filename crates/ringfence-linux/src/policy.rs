@@ -256,7 +256,10 @@ impl LinuxPolicy {
     /// Hands a command to a spare.
     fn start(&self, message: &[u8], launch: &Launch) -> Result<Process, LaunchError> {
         let start_in = |zygote: Arc<Zygote>, report, scope: Option<Scope>| {
-            let spare = zygote.take_spare()?;
+            let spare = match &launch.terminal {
+                Some(terminal) => zygote.make_terminal_spare(terminal)?,
+                None => zygote.take_spare()?,
+            };
             if let Some(scope) = &scope {
                 limits::enter(scope, &spare.pidfd)?;
             }
@@ -333,6 +336,14 @@ impl CompiledPolicy for LinuxPolicy {
 
     fn placeholders(&self) -> Vec<PathBuf> {
         self.lock().artefacts.clone()
+    }
+
+    fn has_terminals(&self) -> bool {
+        true
+    }
+
+    fn is_warm(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.zygote.is_some())
     }
 
     fn warm_up(&self) -> Result<(), LaunchError> {

@@ -66,7 +66,9 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
                 return Ok(user_namespace);
             }
             Some(Event::SetupFailed(failed)) => return Err(failed),
-            Some(Event::Ended(_)) => return Err(crate::zygote::failed(Step::Exec, Errno::PROTO)),
+            Some(Event::Exited(_) | Event::Empty) => {
+                return Err(crate::zygote::failed(Step::Exec, Errno::PROTO));
+            }
             Some(Event::Started) => {}
             None => {
                 let descriptors = process.descriptors(Watch::StartAndEnd);
@@ -90,10 +92,12 @@ fn nowhere() -> Result<Vec<u8>, SetupFailed> {
     let program = [NOWHERE.as_bytes().to_vec()];
     let command = Command {
         directory: b"/",
+        identity: (0, 0),
         programs: &program,
         arguments: &program,
         environment: &[],
         limits: &[],
+        terminal: 0,
     };
     command::encode(&command).map_err(|_| crate::zygote::failed(Step::Command, Errno::INVAL))
 }

@@ -1,15 +1,18 @@
 //! One running command: events, signals, kill.
 
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ringfence_backend::{
-    Containment, Event, ExitStatus, LifetimeContainment, Signal, SignalError, Usage, Watch,
+    Containment, Event, ExitStatus, HostDeath, Lifetime, LifetimeContainment, Signal, SignalError, Stream,
+    Usage, Watch,
 };
 use ringfence_host::cgroup::Scope;
 use ringfence_policy::{Limit, Report};
-use ringfence_zygote::wire::{EXIT_TAG, FAILURE_TAG, Failure};
+use ringfence_zygote::wire::{EMPTY_TAG, EXIT_TAG, Failure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -22,6 +25,11 @@ use crate::zygote::{Spare, Zygote, decode_failure, tag};
 #[derive(Debug)]
 pub(crate) struct Process {
     spare: Spare,
+    has_terminal: bool,
+    /// The master of the terminal, until it is hung up.
+    terminal: Mutex<Option<Arc<Stream>>>,
+    /// Whether the zygote holds a terminal of the host's for this command.
+    restores: AtomicBool,
     progress: Mutex<Progress>,
     /// A zygote lives as long as anything it started, and no longer: handles may outlive their command.
     zygote: Mutex<Option<Arc<Zygote>>>,
@@ -37,13 +45,26 @@ enum Progress {
     Running,
     /// Process 1 stopped talking without a report: it was killed, and its tree with it.
     Dying,
+    /// The command has ended; something of its tree may be left.
+    Exited,
+    /// Nothing is left, which has still to be said.
+    Empty,
     Over,
 }
 
 impl Process {
-    pub(crate) fn new(spare: Spare, zygote: Arc<Zygote>, report: Arc<Report>, scope: Option<Scope>) -> Self {
+    pub(crate) fn new(
+        mut spare: Spare,
+        zygote: Arc<Zygote>,
+        report: Arc<Report>,
+        scope: Option<Scope>,
+    ) -> Self {
+        let terminal = spare.terminal.take().map(Arc::new);
         Self {
             spare,
+            has_terminal: terminal.is_some(),
+            terminal: Mutex::new(terminal),
+            restores: AtomicBool::new(false),
             progress: Mutex::new(Progress::Starting),
             zygote: Mutex::new(Some(zygote)),
             report,
@@ -73,7 +94,22 @@ impl Process {
                 };
                 Some(event)
             }
-            Progress::Running | Progress::Dying => self.end_event(progress),
+            Progress::Running | Progress::Dying => self.exit_event(progress),
+            Progress::Exited => {
+                let empty = match receive(&self.spare.reports) {
+                    Some(Received::Message(message)) => tag(&message) == Some(EMPTY_TAG),
+                    Some(Received::Closed) | None => false,
+                };
+                if !empty && !self.is_process_1_gone() {
+                    return None;
+                }
+                *progress = Progress::Over;
+                Some(Event::Empty)
+            }
+            Progress::Empty => {
+                *progress = Progress::Over;
+                Some(Event::Empty)
+            }
             Progress::Over => None,
         }
     }
@@ -82,39 +118,67 @@ impl Process {
     fn let_zygote_go(&self) {
         let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(zygote) = zygote {
+            if self.restores.load(Ordering::Relaxed) {
+                // One that has ended holds no terminal.
+                let _ = zygote.restore_at_death(None);
+            }
             zygote.make_ready();
         }
     }
 
-    fn end_event(&self, progress: &mut Progress) -> Option<Event> {
-        if *progress != Progress::Dying {
+    fn exit_event(&self, progress: &mut Progress) -> Option<Event> {
+        if *progress == Progress::Running {
             match receive(&self.spare.reports)? {
                 Received::Closed => *progress = Progress::Dying,
-                // Once the program runs, whatever else process 1 says means that it can't go on.
-                Received::Message(message)
-                    if *progress == Progress::Running && tag(&message) != Some(EXIT_TAG) =>
-                {
-                    self.kill();
-                    *progress = Progress::Dying;
-                }
-                Received::Message(message) => {
-                    *progress = Progress::Over;
-                    return Some(exit(&message));
-                }
+                Received::Message(message) => match exit(&message) {
+                    Some((status, empty)) => {
+                        *progress = if empty { Progress::Empty } else { Progress::Exited };
+                        return Some(Event::Exited(status));
+                    }
+                    // Once the program runs, whatever else process 1 says means that it can't go on.
+                    None => {
+                        self.kill();
+                        *progress = Progress::Dying;
+                    }
+                },
             }
         }
-        // A pidfd is readable once the process has ended, which for process 1 means: and all others.
-        if is_readable(&self.spare.pidfd) {
-            *progress = Progress::Over;
-            return Some(Event::Ended(ExitStatus::Killed));
+        self.is_process_1_gone().then(|| {
+            *progress = Progress::Empty;
+            Event::Exited(ExitStatus::Killed)
+        })
+    }
+
+    /// A pidfd is readable once the process has ended, which for process 1 means: and all others.
+    fn is_process_1_gone(&self) -> bool {
+        is_readable(&self.spare.pidfd)
+    }
+
+    fn terminal_master(&self) -> MutexGuard<'_, Option<Arc<Stream>>> {
+        self.terminal.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn request(&self, signal: Signal) -> Result<(), SignalError> {
+        let everyone = u32::from(self.has_terminal);
+        let request = [signal.number().to_ne_bytes(), everyone.to_ne_bytes()].concat();
+        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+        match send(&self.spare.reports, &request, flags) {
+            Ok(_) => Ok(()),
+            Err(Errno::PIPE | Errno::CONNRESET) => Err(SignalError::Ended),
+            Err(errno) => Err(SignalError::Failed {
+                errno: errno.raw_os_error(),
+            }),
         }
-        None
     }
 }
 
 impl Containment for Process {
-    fn class(&self) -> LifetimeContainment {
-        LifetimeContainment::Enforced
+    fn lifetime(&self) -> Lifetime {
+        Lifetime::new(
+            LifetimeContainment::Enforced,
+            "a pid namespace of its own: the kernel kills every process of it with the first one",
+            HostDeath::Killed,
+        )
     }
 
     fn report(&self) -> Arc<Report> {
@@ -139,20 +203,40 @@ impl Containment for Process {
     }
 
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        let request = signal.number().to_ne_bytes();
-        match send(
-            &self.spare.reports,
-            &request,
-            SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
-        ) {
-            Ok(_) => Ok(()),
-            Err(_) => Err(SignalError::Ended),
+        if signal == Signal::Interrupt
+            && let Some(terminal) = &*self.terminal_master()
+        {
+            return ringfence_os::terminal::interrupt_foreground(terminal.as_fd()).map_err(|error| {
+                SignalError::Failed {
+                    errno: error.raw_os_error().unwrap_or_default(),
+                }
+            });
         }
+        self.request(signal)
     }
 
     fn kill(&self) {
         // Ended already is as good as killed.
         let _ = pidfd_send_signal(&self.spare.pidfd, KernelSignal::KILL);
+    }
+
+    fn terminal(&self) -> Option<Arc<Stream>> {
+        self.terminal_master().clone()
+    }
+
+    fn restore_at_host_death(&self, terminal: BorrowedFd<'_>) -> io::Result<()> {
+        let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner);
+        // After the command's end nobody changes the terminal for it.
+        let Some(zygote) = &*zygote else { return Ok(()) };
+        zygote
+            .restore_at_death(Some(terminal))
+            .map_err(|failed| io::Error::from_raw_os_error(failed.errno))?;
+        self.restores.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn hang_up(&self) {
+        drop(self.terminal_master().take());
     }
 
     fn usage(&self) -> Usage {
@@ -222,18 +306,13 @@ fn failure(message: &[u8]) -> Event {
     Event::SetupFailed(decode_failure(message).unwrap_or_else(unreadable))
 }
 
-fn exit(message: &[u8]) -> Event {
-    match tag(message) {
-        Some(EXIT_TAG) => {
-            let status = message
-                .get(4..8)
-                .and_then(|word| word.try_into().ok())
-                .map(i32::from_ne_bytes);
-            Event::Ended(status.map_or(ExitStatus::Killed, exit_status))
-        }
-        Some(FAILURE_TAG) => failure(message),
-        _ => Event::Ended(ExitStatus::Killed),
+/// How the command ended, and whether nothing else of its tree is left; `None` if the message is about something else.
+fn exit(message: &[u8]) -> Option<(ExitStatus, bool)> {
+    if tag(message) != Some(EXIT_TAG) {
+        return None;
     }
+    let word = |at: usize| message.get(at..at + 4)?.try_into().ok().map(i32::from_ne_bytes);
+    Some((exit_status(word(4)?), word(8)? == 1))
 }
 
 /// A wait status as `wait4(2)` encodes it.

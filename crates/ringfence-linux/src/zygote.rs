@@ -8,18 +8,21 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ringfence_backend::SetupFailed;
+use ringfence_backend::{SetupFailed, Terminal};
 use ringfence_os::spawn;
 use ringfence_zygote::IMAGE;
 use ringfence_zygote::plan::Plan;
-use ringfence_zygote::wire::{FAILURE_TAG, Failure, READY_TAG, Step, USER_NAMESPACE};
+use ringfence_zygote::wire::{
+    FAILURE_TAG, Failure, READY_TAG, RESTORE_REQUEST, SPARE_REQUEST, Step, TERMINAL_REQUEST, USER_NAMESPACE,
+};
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlags, SocketFlags, SocketType,
-    recvmsg, send, socketpair,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
 };
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Spares kept for an executor that is in use: with the second, a command that follows another at once does not
 /// wait.
@@ -43,6 +46,20 @@ pub(crate) struct Spare {
     pub(crate) command: OwnedFd,
     pub(crate) reports: OwnedFd,
     pub(crate) pidfd: OwnedFd,
+    /// The master of its terminal, if it was asked for with one.
+    pub(crate) terminal: Option<OwnedFd>,
+}
+
+impl Spare {
+    fn of(fds: Vec<OwnedFd>) -> Result<Self, SetupFailed> {
+        let [command, reports, pidfd] = <[OwnedFd; 3]>::try_from(fds).map_err(|_| protocol())?;
+        Ok(Self {
+            command,
+            reports,
+            pidfd,
+            terminal: None,
+        })
+    }
 }
 
 impl Zygote {
@@ -105,13 +122,60 @@ impl Zygote {
         if taken.is_err() {
             request_spare(&self.control)?;
         }
-        let fds = receive(self.control.as_fd())?;
-        let [command, reports, pidfd] = <[OwnedFd; 3]>::try_from(fds).map_err(|_| protocol())?;
+        Spare::of(receive(self.control.as_fd())?)
+    }
+
+    /// Has a spare with a terminal made, which has its size from the beginning.
+    pub(crate) fn make_terminal_spare(&self, terminal: &Terminal) -> Result<Spare, SetupFailed> {
+        let spare = Spare::of(self.ask(TERMINAL_REQUEST, None)?)?;
+        let master = match receive(spare.reports.as_fd()) {
+            // Process 1 of the spare has ended without one; why, it said on the other socket.
+            Err(gone) if is_gone(&gone) => return Err(receive(spare.command.as_fd()).err().unwrap_or(gone)),
+            received => received?.pop(),
+        };
+        let master = master.ok_or_else(protocol)?;
+        let size = Winsize {
+            ws_row: terminal.rows,
+            ws_col: terminal.columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&master, size).map_err(|error| failed(Step::Terminal, error))?;
         Ok(Spare {
-            command,
-            reports,
-            pidfd,
+            terminal: Some(master),
+            ..spare
         })
+    }
+
+    /// Has the present settings of a terminal put back when this process is gone; without one, of none any more.
+    pub(crate) fn restore_at_death(&self, terminal: Option<BorrowedFd<'_>>) -> Result<(), SetupFailed> {
+        self.ask(RESTORE_REQUEST, terminal).map(drop)
+    }
+
+    /// Asks for something whose answer comes on a socket of its own, so that nobody else takes it.
+    fn ask(&self, request: u8, with: Option<BorrowedFd<'_>>) -> Result<Vec<OwnedFd>, SetupFailed> {
+        let pair = socketpair(
+            AddressFamily::UNIX,
+            SocketType::SEQPACKET,
+            SocketFlags::CLOEXEC,
+            None,
+        );
+        let (answer, theirs) = pair.map_err(|error| failed(Step::Start, error))?;
+        let fds: Vec<BorrowedFd<'_>> = [theirs.as_fd()].into_iter().chain(with).collect();
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&fds));
+        let bytes = [request];
+        sendmsg(
+            &self.control,
+            &[io::IoSlice::new(&bytes)],
+            &mut ancillary,
+            SendFlags::NOSIGNAL,
+        )
+        .map_err(|error| failed(Step::Start, error))?;
+        drop(fds);
+        drop(theirs);
+        receive(answer.as_fd())
     }
 
     /// Kills it and waits until it and everything it started are gone.
@@ -166,7 +230,7 @@ pub(crate) fn is_gone(failed: &SetupFailed) -> bool {
 }
 
 fn request_spare(control: &OwnedFd) -> Result<(), SetupFailed> {
-    send(control, b"s", SendFlags::NOSIGNAL)
+    send(control, &[SPARE_REQUEST], SendFlags::NOSIGNAL)
         .map(drop)
         .map_err(|error| failed(Step::Start, error))
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use ringfence_backend::{
     Backend, CompileRequest, CompiledPolicy, Containment, Event, ExitStatus, Guarded, Launch, LaunchError,
-    Notifier, SetupFailed, Unguarded,
+    Notifier, SetupFailed, Terminal, Unguarded,
 };
 use ringfence_host::{Host, runtime};
 use ringfence_linux::{Linux, Step};
@@ -87,13 +87,24 @@ impl Fixture {
     }
 
     fn run(&self, policy: &dyn CompiledPolicy, program: &str) -> Result<ExitStatus, SetupFailed> {
+        self.run_on(policy, program, None)
+    }
+
+    fn run_on(
+        &self,
+        policy: &dyn CompiledPolicy,
+        program: &str,
+        terminal: Option<Terminal>,
+    ) -> Result<ExitStatus, SetupFailed> {
         let null = || OwnedFd::from(File::options().read(true).write(true).open("/dev/null").unwrap());
         let launch = Launch {
             arguments: vec![program.into(), self.canary().into()],
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
             directory: self.workspace.path().to_owned(),
+            directory_identity: None,
             limits: ringfence_policy::Limits::default(),
             streams: [null(), null(), null()],
+            terminal,
             notifier: Notifier::new(|| {}),
         };
         match policy.launch(launch) {
@@ -108,9 +119,9 @@ fn end(containment: &dyn Containment) -> Result<ExitStatus, SetupFailed> {
     let patience = Instant::now() + Duration::from_secs(20);
     while Instant::now() < patience {
         match containment.next_event() {
-            Some(Event::Ended(status)) => return Ok(status),
+            Some(Event::Exited(status)) => return Ok(status),
             Some(Event::SetupFailed(failed)) => return Err(failed),
-            Some(Event::Started) => {}
+            Some(Event::Started | Event::Empty) => {}
             None => std::thread::sleep(Duration::from_millis(1)),
         }
     }
@@ -132,7 +143,15 @@ fn whichever_step_fails_it_is_named_and_nothing_runs() {
     for step in Step::ALL {
         let fixture = Fixture::new();
         let policy = fixture.compile(&Linux::probe().unwrap().with_fault(*step));
-        let failed = fixture.run(&*policy, "touch").expect_err(step.name());
+        // Every step but those of the terminal is one of every command.
+        let terminal = (*step == Step::Terminal).then_some(Terminal {
+            streams: [true; 3],
+            rows: 24,
+            columns: 80,
+        });
+        let failed = fixture
+            .run_on(&*policy, "touch", terminal)
+            .expect_err(step.name());
         assert_eq!((failed.step, failed.errno), (step.name(), EPERM));
         assert_eq!(failed.path.as_deref(), Some(Path::new("injected")));
         assert!(
@@ -221,8 +240,10 @@ fn s_08_a_root_replaced_by_a_link_is_refused() {
         arguments: vec!["touch".into(), fixture.canary().into()],
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: "/".into(),
+        directory_identity: None,
         limits: ringfence_policy::Limits::default(),
         streams: [0, 1, 2].map(|_| OwnedFd::from(File::open("/dev/null").unwrap())),
+        terminal: None,
         notifier: Notifier::new(|| {}),
     };
     let refused = policy.launch(launch).map(drop);

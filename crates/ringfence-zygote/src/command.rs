@@ -8,6 +8,8 @@ use crate::{Put, Unencodable, count};
 pub struct Command<'a> {
     /// Working directory, absolute in the view.
     pub directory: &'a [u8],
+    /// Device and inode the directory must have; inode 0: any.
+    pub identity: (u64, u64),
     /// Paths to try for the program, in order.
     pub programs: &'a [Vec<u8>],
     /// The arguments, the invoked name first.
@@ -16,6 +18,8 @@ pub struct Command<'a> {
     pub environment: &'a [Vec<u8>],
     /// Limits of the process and those it makes: the resource's number (getrlimit(2)) and the value, soft and hard.
     pub limits: &'a [(u32, u64)],
+    /// Which of the streams 0, 1, 2 are the spawn's terminal, as bits.
+    pub terminal: u32,
 }
 
 /// The command in wire format: header and body.
@@ -29,18 +33,21 @@ pub fn encode(command: &Command<'_>) -> Result<Vec<u8>, Unencodable> {
         body.put_u64(*value);
     }
     body.put_bytes(command.directory)?;
+    body.put_u64(command.identity.0);
+    body.put_u64(command.identity.1);
     for list in [command.programs, command.arguments, command.environment] {
         for string in list {
             body.put_bytes(string)?;
         }
     }
-    let mut message = Vec::with_capacity(24 + body.len());
+    let mut message = Vec::with_capacity(28 + body.len());
     message.put_u32(COMMAND_MAGIC);
     message.put_u32(count(body.len())?);
     for list in [command.programs, command.arguments, command.environment] {
         message.put_u32(count(list.len())?);
     }
     message.put_u32(count(command.limits.len())?);
+    message.put_u32(command.terminal);
     message.extend_from_slice(&body);
     Ok(message)
 }

@@ -14,7 +14,16 @@ pub const HOST_FD: i32 = 5;
 /// First word of a plan; changes with every change of the layout.
 pub const PLAN_MAGIC: u32 = 0x5246_5a01;
 /// First word of a command.
-pub const COMMAND_MAGIC: u32 = 0x5246_4301;
+pub const COMMAND_MAGIC: u32 = 0x5246_4302;
+
+/// Request on the control socket: make a spare. Spares come in the order they were asked for.
+pub const SPARE_REQUEST: u8 = b's';
+/// Request on the control socket, with a socket for the answer: make a spare that has a terminal. Its process 1 sends
+/// the terminal's master on the report socket.
+pub const TERMINAL_REQUEST: u8 = b't';
+/// Request on the control socket, with a socket for the answer and a terminal: put the terminal's present settings back
+/// when the host is gone. Without a terminal, put back none any more.
+pub const RESTORE_REQUEST: u8 = b'r';
 
 /// Plan flag: create a user namespace and map the caller's ids to themselves.
 pub const USER_NAMESPACE: u32 = 1;
@@ -138,6 +147,8 @@ wire_enum! {
         Chdir = 23 "enter the working directory",
         /// `execve(2)`: the program was not found or is not executable.
         Exec = 24 "execute the program",
+        /// Mounting the spawn's own devpts, opening a terminal in it, making it the controlling one.
+        Terminal = 25 "open a terminal",
     }
 }
 
@@ -165,11 +176,11 @@ pub struct Failure {
 
 // SAFETY: four 4-byte integers and a byte array whose length is a multiple of 4.
 unsafe impl Plain for Failure {}
-// SAFETY: two 4-byte integers.
+// SAFETY: three 4-byte integers.
 unsafe impl Plain for Exit {}
-// SAFETY: one 4-byte integer.
+// SAFETY: two 4-byte integers.
 unsafe impl Plain for SignalRequest {}
-// SAFETY: six 4-byte integers.
+// SAFETY: seven 4-byte integers.
 unsafe impl Plain for CommandHeader {}
 
 /// Tag of a [`Failure`].
@@ -178,8 +189,10 @@ pub const FAILURE_TAG: u32 = 1;
 pub const READY_TAG: u32 = 2;
 /// Tag of an [`Exit`].
 pub const EXIT_TAG: u32 = 3;
+/// Tag of a message that says: no process of the spawn is left but its process 1.
+pub const EMPTY_TAG: u32 = 4;
 
-/// The end of a spawn, sent by its process 1 after no other process of the spawn is left.
+/// The end of a command, sent by process 1 of its spawn at once.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Exit {
@@ -187,18 +200,22 @@ pub struct Exit {
     pub tag: u32,
     /// Wait status of the command as `wait4(2)` gave it.
     pub status: i32,
+    /// 1 if no other process of the spawn is left; else a message with [`EMPTY_TAG`] follows when that is so.
+    pub empty: u32,
 }
 
-/// A request to a spawn's process 1: send this signal to the command's process group.
+/// A request to a spawn's process 1: send a signal.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct SignalRequest {
     /// Signal number.
     pub signal: i32,
+    /// 1 for every process of the spawn, 0 for the command's process group.
+    pub everyone: u32,
 }
 
-/// First bytes of a command; `length` bytes follow: resource limits (a `u32` and a `u64` each), cwd, program candidates,
-/// arguments, environment.
+/// First bytes of a command; `length` bytes follow: resource limits (a `u32` and a `u64` each), cwd with the device and
+/// inode it must have (a `u64` each; inode 0: any), program candidates, arguments, environment.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct CommandHeader {
@@ -214,6 +231,8 @@ pub struct CommandHeader {
     pub environment: u32,
     /// Number of resource limits.
     pub limits: u32,
+    /// Which of the streams 0, 1, 2 are the spawn's terminal, as bits.
+    pub terminal: u32,
 }
 
 /// Reads the wire format in place, without allocation; every getter answers `None` at the first misfit.

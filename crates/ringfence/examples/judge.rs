@@ -65,7 +65,7 @@ fn judge(executor: &Executor, program: std::ffi::OsString) -> Result<String, Box
         // A program that reads no input has closed it; its answer counts all the same.
         let _ = input.write_all(INPUT);
     }
-    let outcome = process.wait()?;
+    let outcome = process.wait_all()?;
     Ok(match outcome.ended {
         Ending::Exited(0) if outcome.stdout.head() == EXPECTED => format!("right, in {:?}", outcome.elapsed),
         Ending::Exited(0) => format!("wrong: {:?}", outcome.stdout.to_text()),

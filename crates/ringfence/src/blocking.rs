@@ -6,10 +6,13 @@
 use std::ffi::OsStr;
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::completion::block_on;
-use crate::{CancelToken, CloseReport, ExecutorError, Limits, Outcome, RunError, Stdio, StillClosing};
+use crate::prepared;
+use crate::{
+    CancelToken, CloseReport, ExecutorError, Exit, Limits, Outcome, RunError, Stdio, StillClosing, Tty,
+};
 
 /// Declares a wrapper with its conversions.
 macro_rules! wrapper {
@@ -98,7 +101,8 @@ impl Executor {
         directory: impl AsRef<Path>,
         arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
     ) -> Result<Outcome, RunError> {
-        block_on(self.0.run_argv(directory, arguments))
+        let arguments = arguments.into_iter().map(|argument| argument.as_ref().to_owned());
+        Command(self.0.argv_command(directory.as_ref(), arguments.collect())).output()
     }
 
     /// See [`Executor::run_command`](crate::Executor::run_command).
@@ -110,7 +114,7 @@ impl Executor {
         directory: impl AsRef<Path>,
         text: impl AsRef<OsStr>,
     ) -> Result<Outcome, RunError> {
-        block_on(self.0.run_command(directory, text))
+        Command(self.0.shell_command(directory.as_ref(), text.as_ref())).output()
     }
 }
 
@@ -138,7 +142,11 @@ settings! {
     stdin(stdio: Stdio);
     stdout(stdio: Stdio);
     stderr(stdio: Stdio);
+    tty(tty: Tty);
     timeout(timeout: Duration);
+    deadline(deadline: Instant);
+    kill_on_drop(kill: bool);
+    execution_id(id: impl Into<String>);
     terminate_grace(grace: Duration);
     capture_limit(bytes: usize);
     output_limit(bytes: u64);
@@ -152,7 +160,8 @@ impl Command {
     /// # Errors
     /// As there.
     pub fn output(self) -> Result<Outcome, RunError> {
-        block_on(self.0.output())
+        let prepared = prepared::PreparedProcess::prepare(self.0.captured()?)?;
+        block_on(prepared.start_for_end_here()?.wait_all())
     }
 
     /// See [`Command::spawn`](crate::Command::spawn).
@@ -160,7 +169,7 @@ impl Command {
     /// # Errors
     /// As there.
     pub fn spawn(self) -> Result<Process, RunError> {
-        block_on(self.0.spawn()).map(Process)
+        self.prepare()?.start()
     }
 
     /// See [`Command::prepare`](crate::Command::prepare).
@@ -178,7 +187,7 @@ impl PreparedProcess {
     /// # Errors
     /// As there.
     pub fn start(&self) -> Result<Process, RunError> {
-        block_on(self.0.start()).map(Process)
+        self.0.start_here().map(Process)
     }
 }
 
@@ -187,7 +196,23 @@ impl Process {
     ///
     /// # Errors
     /// As there.
-    pub fn wait(&self) -> Result<Outcome, RunError> {
+    pub fn wait(&self) -> Result<Exit, RunError> {
         block_on(self.0.wait())
+    }
+
+    /// See [`Process::wait_all`](crate::Process::wait_all).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn wait_all(&self) -> Result<Outcome, RunError> {
+        block_on(self.0.wait_all())
+    }
+
+    /// See [`Process::shutdown`](crate::Process::shutdown).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn shutdown(&self, grace: Duration) -> Result<Outcome, RunError> {
+        block_on(self.0.shutdown(grace))
     }
 }

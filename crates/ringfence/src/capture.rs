@@ -11,6 +11,7 @@ pub struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     dropped_bytes: u64,
+    cut_off: bool,
 }
 
 impl Captured {
@@ -32,10 +33,17 @@ impl Captured {
         self.dropped_bytes
     }
 
-    /// Whether nothing was dropped.
+    /// Whether the stream was still open when the command was over, so that somebody who escaped may have written on;
+    /// never where the whole process tree is known to have ended (PRC-46).
+    #[must_use]
+    pub const fn is_cut_off(&self) -> bool {
+        self.cut_off
+    }
+
+    /// Whether nothing was dropped or cut off.
     #[must_use]
     pub const fn is_complete(&self) -> bool {
-        self.dropped_bytes == 0
+        self.dropped_bytes == 0 && !self.cut_off
     }
 
     /// Head and tail in one piece; the gap, if there is one, does not show.
@@ -73,6 +81,7 @@ impl Capture {
             head,
             tail,
             dropped_bytes,
+            ..
         } = &mut self.captured;
         let head_limit = self.limit.div_ceil(2);
         let (to_head, to_tail) = bytes.split_at(bytes.len().min(head_limit.saturating_sub(head.len())));
@@ -83,9 +92,10 @@ impl Capture {
         *dropped_bytes += excess as u64;
     }
 
-    /// What was captured; a stream within the limit is all head.
-    pub(crate) fn finish(self) -> Captured {
+    /// What was captured of a stream that ended or not; one within the limit is all head.
+    pub(crate) fn finish(self, ended: bool) -> Captured {
         let mut captured = self.captured;
+        captured.cut_off = !ended;
         if captured.dropped_bytes == 0 {
             captured.head.extend(std::mem::take(&mut captured.tail));
         }
@@ -100,7 +110,7 @@ mod tests {
     fn capture(limit: usize, chunks: &[&[u8]]) -> Captured {
         let mut capture = Capture::new(limit);
         chunks.iter().for_each(|chunk| capture.push(chunk));
-        capture.finish()
+        capture.finish(true)
     }
 
     #[test]

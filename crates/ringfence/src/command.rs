@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ringfence_policy::Limits;
 
@@ -15,6 +15,7 @@ use crate::prepared::PreparedProcess;
 use crate::process::Process;
 use crate::running::Running;
 use crate::stdio::Stdio;
+use crate::terminal::Tty;
 
 /// A command of an executor, being put together.
 ///
@@ -29,7 +30,13 @@ pub struct Command {
     pub(crate) stdin: Option<Stdio>,
     pub(crate) stdout: Option<Stdio>,
     pub(crate) stderr: Option<Stdio>,
+    pub(crate) tty: Option<Tty>,
+    /// Whether what appears on the terminal is captured.
+    pub(crate) capture_terminal: bool,
     pub(crate) timeout: Option<Duration>,
+    pub(crate) deadline: Option<Instant>,
+    pub(crate) kill_on_drop: bool,
+    pub(crate) execution_id: Option<String>,
     pub(crate) grace: Duration,
     pub(crate) capture_bytes: usize,
     pub(crate) limits: Limits,
@@ -49,7 +56,12 @@ impl Command {
             stdin: None,
             stdout: None,
             stderr: None,
+            tty: None,
+            capture_terminal: false,
             timeout: None,
+            deadline: None,
+            kill_on_drop: false,
+            execution_id: None,
             grace: DEFAULT_GRACE,
             capture_bytes: DEFAULT_CAPTURE_BYTES,
             limits: Limits::default(),
@@ -107,6 +119,36 @@ impl Command {
         self
     }
 
+    /// Gives the command a terminal of its own, which is its controlling one, and every standard stream that is not
+    /// connected otherwise. Its settings are the system's: lines are edited and echoed, Ctrl-C interrupts.
+    ///
+    /// Where there is no terminal to be had the command is refused, and never given pipes instead
+    /// ([`RunError::TtyUnsupported`]).
+    pub fn tty(mut self, tty: Tty) -> Self {
+        self.tty = Some(tty);
+        self
+    }
+
+    /// Ends the command at this moment as [`Command::timeout`] does; where that has passed when it is prepared or
+    /// started, nothing runs ([`RunError::DeadlineExceeded`]).
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// Whether dropping the [`Process`] kills its tree. Default: it goes on, until it ends or its set is closed.
+    pub fn kill_on_drop(mut self, kill: bool) -> Self {
+        self.kill_on_drop = kill;
+        self
+    }
+
+    /// Sets the id that tells this execution from every other one: not empty, without white space at its ends.
+    /// Default: a fresh one that nobody can guess.
+    pub fn execution_id(mut self, id: impl Into<String>) -> Self {
+        self.execution_id = Some(id.into());
+        self
+    }
+
     /// Ends the command after this time from its start: it is terminated, and killed when the grace is over too. A limit
     /// of wall time does the same.
     pub fn timeout(mut self, timeout: Duration) -> Self {
@@ -114,9 +156,10 @@ impl Command {
         self
     }
 
-    /// Sets the time between termination and kill at a time-out. Default: 5 seconds.
+    /// Sets the time between termination and kill, after [`Signal::Terminate`](crate::Signal::Terminate) and at a time-out.
+    /// Default, and what 0 means: 5 seconds.
     pub fn terminate_grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
+        self.grace = if grace.is_zero() { DEFAULT_GRACE } else { grace };
         self
     }
 
@@ -154,7 +197,13 @@ impl Command {
     /// # Errors
     /// [`RunError`] when nothing ran. However a command that was executed ends, the answer is `Ok`; see
     /// [`Outcome::error`].
-    pub async fn output(mut self) -> Result<Outcome, RunError> {
+    pub async fn output(self) -> Result<Outcome, RunError> {
+        let prepared = self.captured()?.prepare().await?;
+        prepared.start_for_end().await?.wait_all().await
+    }
+
+    /// The same with everything captured that is not connected otherwise.
+    pub(crate) fn captured(mut self) -> Result<Self, RunError> {
         for (field, stdio) in [
             ("standard input", &self.stdin),
             ("standard output", &self.stdout),
@@ -165,15 +214,19 @@ impl Command {
                 return Err(RunError::Invalid { field, why });
             }
         }
-        self.stdin.get_or_insert(Stdio::Null);
-        self.stdout.get_or_insert(Stdio::Captured);
-        self.stderr.get_or_insert(Stdio::Captured);
-        self.prepare().await?.start_for_end()?.wait().await
+        if self.tty.is_some() {
+            self.capture_terminal = self.stdout.is_none() || self.stderr.is_none();
+        } else {
+            self.stdin.get_or_insert(Stdio::Null);
+            self.stdout.get_or_insert(Stdio::Captured);
+            self.stderr.get_or_insert(Stdio::Captured);
+        }
+        Ok(self)
     }
 
     /// Starts the command and returns once its program has been executed.
     ///
-    /// Dropping the future kills the command.
+    /// Dropping the future kills the command; what dropping the [`Process`] does says [`Command::kill_on_drop`].
     ///
     /// # Errors
     /// [`RunError`]; then nothing ran.
@@ -222,10 +275,9 @@ impl CancelToken {
             shared.cancelled = true;
             std::mem::take(&mut shared.running)
         };
-        running
-            .iter()
-            .filter_map(Weak::upgrade)
-            .for_each(|running| running.end(Ending::Cancelled));
+        running.iter().filter_map(Weak::upgrade).for_each(|running| {
+            running.end(Ending::Cancelled);
+        });
     }
 
     /// Whether [`CancelToken::cancel`] has been called.

@@ -55,6 +55,12 @@ impl<T> Completion<T> {
     }
 }
 
+impl<T> Completion<T> {
+    pub(crate) fn is_complete(&self) -> bool {
+        self.lock().value.is_some()
+    }
+}
+
 impl<T: Clone> Completion<T> {
     pub(crate) fn get(&self) -> Option<T> {
         self.lock().value.clone()

@@ -57,6 +57,17 @@ pub(crate) fn working_directory(variables: &mut Variables, directory: &Path) {
     set(variables, OsStr::new("PWD"), directory.as_os_str().to_owned());
 }
 
+/// What kind of terminal the command has, if that is said or nothing else says it.
+pub(crate) fn terminal(variables: &mut Variables, term: Option<&OsStr>) {
+    let name = OsStr::new("TERM");
+    let said = variables
+        .iter()
+        .any(|(other, _)| NameCase::NATIVE.same(other, name));
+    if let Some(term) = term.or_else(|| (!said).then_some(OsStr::new("xterm-256color"))) {
+        set(variables, name, term.to_owned());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

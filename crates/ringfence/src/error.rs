@@ -185,6 +185,12 @@ pub enum RunError {
     /// A preparation was closed (`ErrProcessClosed`).
     #[error("the preparation has been closed")]
     ProcessClosed,
+    /// A terminal was asked for, and this backend has none (`ErrProcessTTYUnsupported`).
+    #[error("no terminal is available here")]
+    TtyUnsupported,
+    /// Its deadline passed before it started (`ErrProcessDeadlineExceeded`).
+    #[error("the command's deadline passed before it started")]
+    DeadlineExceeded,
     /// A step of the confinement, or executing the program itself, failed.
     #[error("{0}")]
     Setup(#[from] SetupFailed),
@@ -219,6 +225,8 @@ impl RunError {
             Self::Cancelled => "cancelled",
             Self::AlreadyStarted => "process_already_started",
             Self::ProcessClosed => "process_closed",
+            Self::TtyUnsupported => "process_tty_unsupported",
+            Self::DeadlineExceeded => "process_deadline_exceeded",
             Self::Setup(_) => "setup_failed",
             Self::Unavailable(unavailable) => unavailable.code(),
             Self::Changed { .. } => "target_changed",
@@ -231,6 +239,7 @@ impl RunError {
     pub fn hint(&self) -> String {
         match self {
             Self::GrantRequired => "set the profile's `command` access to allow, or issue a grant".to_owned(),
+            Self::TtyUnsupported => "leave the terminal out: the streams are pipes then".to_owned(),
             Self::GrantDenied => "set the profile's `command` access to allow".to_owned(),
             Self::Unavailable(unavailable) => unavailable.hint(),
             Self::Changed { .. } => "make the profile again, so that it names what is there now".to_owned(),
@@ -254,6 +263,7 @@ impl From<LaunchError> for RunError {
             LaunchError::Unavailable(unavailable) => Self::Unavailable(unavailable),
             LaunchError::Malformed { what, why } => Self::Invalid { field: what, why },
             LaunchError::Released => Self::ExecutorClosed,
+            LaunchError::TerminalUnsupported => Self::TtyUnsupported,
             // One that a later backend knows.
             other => Self::Invalid {
                 field: "command",

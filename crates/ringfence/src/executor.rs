@@ -95,11 +95,13 @@ impl Executor {
             .into_iter()
             .map(|argument| argument.as_ref().to_owned())
             .collect();
+        self.argv_command(directory.as_ref(), arguments).output().await
+    }
+
+    pub(crate) fn argv_command(&self, directory: &Path, arguments: Vec<OsString>) -> Command {
         Command::new(self.clone(), arguments)
             .current_dir(directory)
             .stderr(Stdio::Merged)
-            .output()
-            .await
     }
 
     /// Has the system's shell run `text` in a directory and captures both streams as one.
@@ -113,11 +115,13 @@ impl Executor {
         directory: impl AsRef<Path>,
         text: impl AsRef<OsStr>,
     ) -> Result<Outcome, RunError> {
-        self.shell(text)
-            .current_dir(directory)
-            .stderr(Stdio::Merged)
+        self.shell_command(directory.as_ref(), text.as_ref())
             .output()
             .await
+    }
+
+    pub(crate) fn shell_command(&self, directory: &Path, text: &OsStr) -> Command {
+        self.shell(text).current_dir(directory).stderr(Stdio::Merged)
     }
 
     /// Does now what the first command would have to do, so that it starts as fast as any other.
@@ -221,6 +225,24 @@ impl Executor {
 
     pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {
         &*self.inner.compiled
+    }
+
+    /// Whether a command would find everything ready.
+    pub(crate) fn is_warm(&self) -> bool {
+        self.inner.compiled.is_warm() && self.inner.guarded.is_quiet()
+    }
+
+    /// Whether commands see the host's directory at this path, so that it has the same identity there.
+    pub(crate) fn pins(&self, directory: &Path) -> bool {
+        let private = self.inner.shared.backend.private_directories();
+        let within = |path: &Path| directory.starts_with(path);
+        let is_root = |path: &Path| self.profile().roots().iter().any(|root| root.at.path == path);
+        within(&self.profile().workspace().path)
+            || within(&self.inner.temporary)
+            || !private
+                .iter()
+                .map(Path::new)
+                .any(|path| within(path) && !is_root(path))
     }
 
     pub(crate) fn lifecycle(&self) -> &Arc<Lifecycle> {

@@ -32,26 +32,32 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 pub mod blocking;
 mod builder;
 mod capture;
 mod command;
 mod completion;
+#[cfg_attr(not(unix), path = "end/other.rs")]
+mod end;
 mod environment;
 mod error;
 mod executor;
 mod guarded;
+mod input;
 mod kept;
 mod lifecycle;
 mod making;
 mod memo;
 mod outcome;
+mod output;
 mod pipe;
 mod platform;
 mod prepared;
 mod process;
 mod profile_file;
 mod repositories;
+mod requests;
 mod running;
 mod scratch;
 mod set;
@@ -59,6 +65,9 @@ mod single_use;
 mod stdio;
 mod supervisor;
 mod sync;
+mod terminal;
+#[cfg(all(unix, feature = "tokio"))]
+mod tokio_streams;
 mod worktree;
 
 #[cfg(test)]
@@ -66,24 +75,32 @@ mod lifecycle_tests;
 #[cfg(doctest)]
 mod outside_tests;
 
+pub use access::EffectiveAccess;
 pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};
 pub use executor::Executor;
-pub use outcome::{Achieved, Ending, Outcome, OutcomeError};
+pub use input::{ChildStdin, EofNotDelivered, StdinClosed};
+pub use lifecycle::Execution;
+pub use outcome::{Achieved, Ending, Exit, Outcome, OutcomeError};
+pub use output::{ChildStderr, ChildStdout};
 pub use prepared::PreparedProcess;
 pub use process::Process;
 pub use profile_file::{FilePosition, FileProblem, FileReason, ProfileFile, ProfileFileError, Variables};
 pub use repositories::NewRepository;
+pub use running::Delivery;
 pub use set::{CloseProblem, CloseReport, ExecutorSet, StillClosing};
-pub use stdio::{ChildStderr, ChildStdin, ChildStdout, Stdio};
+pub use stdio::Stdio;
+pub use terminal::{ResizeError, StreamMode, TerminalSize, Tty};
+#[cfg(all(unix, feature = "tokio"))]
+pub use tokio_streams::{AsyncOutput, AsyncStdin};
 
 pub use platform::{Probe, capabilities};
 pub use ringfence_backend as backend;
 pub use ringfence_backend::{
-    Capabilities, Fact, FactState, LifetimeContainment, ReleaseFailed, SetupFailed, Signal, SignalError,
-    Stream, Unavailable, Usage,
+    Capabilities, Fact, FactState, HostDeath, Lifetime, LifetimeContainment, ReleaseFailed, SetupFailed,
+    Signal, SignalError, Stream, Unavailable, UnixSignal, Usage,
 };
 pub use ringfence_host::Host;
 pub use ringfence_host::runtime::{BundleName, Cache, NameError};

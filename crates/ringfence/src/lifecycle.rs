@@ -4,7 +4,9 @@
 //! waits until no lease is left.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::sync::{Arc, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::sync::{Condvar, Mutex, MutexGuard};
 
@@ -12,6 +14,28 @@ use crate::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) trait Closable: Send + Sync {
     /// Ends it without waiting.
     fn close_for_owner(&self);
+
+    /// What it is, if it is a command that was started.
+    fn execution(&self) -> Option<Execution> {
+        None
+    }
+}
+
+/// A command that was started and of which something is left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Execution {
+    /// Key of its executor.
+    pub executor: String,
+    /// Its execution id.
+    pub id: String,
+    /// The program's name.
+    pub program: OsString,
+    /// Whether the command itself has ended, so that only other processes of its tree are left.
+    pub exited: bool,
+    /// How long ago its whole tree was killed, if it was: what then does not end is waiting in the kernel for something
+    /// that does not come, or was frozen. It is killed again and again, and nothing that it uses is released before.
+    pub killed_for: Option<Duration>,
 }
 
 #[derive(Default)]
@@ -56,6 +80,19 @@ impl Lifecycle {
     /// How many executions there are.
     pub(crate) fn count(&self) -> usize {
         self.lock().leases.len()
+    }
+
+    /// The commands that were started and of which something is left.
+    pub(crate) fn executions(&self) -> Vec<Execution> {
+        let closables: Vec<Arc<dyn Closable>> = {
+            let state = self.lock();
+            let attached = state.leases.values().flatten();
+            attached.filter_map(Weak::upgrade).collect()
+        };
+        closables
+            .iter()
+            .filter_map(|closable| closable.execution())
+            .collect()
     }
 
     /// Admits one execution, unless closing has begun.

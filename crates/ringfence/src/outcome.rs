@@ -1,9 +1,9 @@
 //! How a command ended.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use ringfence_backend::{LifetimeContainment, Usage};
+use ringfence_backend::{Lifetime, Signal, Usage};
 use ringfence_policy::{Guarantees, Level, Limit, Report};
 use thiserror::Error;
 
@@ -22,13 +22,32 @@ pub struct Outcome {
     pub stderr: Captured,
     /// What was enforced.
     pub achieved: Achieved,
-    /// How surely the process tree would have ended with its owner.
-    pub containment: LifetimeContainment,
+    /// How surely its process tree ends, and on what that rests.
+    pub lifetime: Lifetime,
+    /// The last signal it was sent by [`Process::signal`](crate::Process::signal) or [`Process::kill`](crate::Process::kill)
+    /// before it ended.
+    pub requested: Option<Signal>,
     /// What its process tree used, where a limit made somebody count it.
     pub usage: Usage,
     /// Repositories it made in the workspace and the roots, where the preset `git` applies.
     pub new_repositories: Vec<NewRepository>,
-    /// Wall time from start to end.
+    /// When it was started.
+    pub started: SystemTime,
+    /// Wall time from its start to its end.
+    pub elapsed: Duration,
+}
+
+/// How a command ended, as soon as that is known: the rest of its process tree may still be ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exit {
+    /// How it ended.
+    pub ended: Ending,
+    /// See [`Outcome::requested`].
+    pub requested: Option<Signal>,
+    /// When it was started.
+    pub started: SystemTime,
+    /// Wall time from its start to its end.
     pub elapsed: Duration,
 }
 
@@ -54,32 +73,54 @@ impl Achieved {
     }
 }
 
-impl Outcome {
-    /// Whether the command exited with code 0.
-    #[must_use]
-    pub fn success(&self) -> bool {
-        self.ended == Ending::Exited(0)
-    }
+/// What an ending means is asked of what has one.
+macro_rules! ending {
+    ($name:ident) => {
+        impl $name {
+            /// Whether the command exited with code 0.
+            #[must_use]
+            pub fn success(&self) -> bool {
+                self.ended == Ending::Exited(0)
+            }
 
-    /// The exit code; `None` unless the command exited by itself.
+            /// The exit code; `None` unless the command exited by itself.
+            #[must_use]
+            pub const fn code(&self) -> Option<i32> {
+                self.ended.code()
+            }
+
+            /// The named error of every ending but an exit, whatever its code (EXE-30).
+            #[must_use]
+            pub const fn error(&self) -> Option<OutcomeError> {
+                self.ended.error()
+            }
+        }
+    };
+}
+
+ending!(Outcome);
+ending!(Exit);
+
+impl Ending {
+    /// The exit code of a command that exited by itself.
     #[must_use]
-    pub const fn code(&self) -> Option<i32> {
-        match self.ended {
-            Ending::Exited(code) => Some(code),
+    pub const fn code(self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(code),
             _ => None,
         }
     }
 
-    /// The named error of every ending but an exit, whatever its code (EXE-30).
+    /// The named error of every ending but an exit.
     #[must_use]
-    pub const fn error(&self) -> Option<OutcomeError> {
-        match self.ended {
-            Ending::Exited(_) => None,
-            Ending::Signaled { signal, core } => Some(OutcomeError::Signaled { signal, core }),
-            Ending::TimedOut => Some(OutcomeError::TimedOut),
-            Ending::LimitExceeded(limit) => Some(OutcomeError::LimitExceeded(limit)),
-            Ending::Cancelled => Some(OutcomeError::Cancelled),
-            Ending::OwnerClosed => Some(OutcomeError::OwnerClosed),
+    pub const fn error(self) -> Option<OutcomeError> {
+        match self {
+            Self::Exited(_) => None,
+            Self::Signaled { signal, core } => Some(OutcomeError::Signaled { signal, core }),
+            Self::TimedOut => Some(OutcomeError::TimedOut),
+            Self::LimitExceeded(limit) => Some(OutcomeError::LimitExceeded(limit)),
+            Self::Cancelled => Some(OutcomeError::Cancelled),
+            Self::OwnerClosed => Some(OutcomeError::OwnerClosed),
         }
     }
 }
@@ -90,7 +131,7 @@ impl Outcome {
 pub enum Ending {
     /// It exited with this code.
     Exited(i32),
-    /// A signal that nobody here sent ended it.
+    /// A signal ended it: its own, that of somebody else, or one that was asked for ([`Outcome::requested`]).
     Signaled {
         /// Signal number.
         signal: i32,
@@ -101,7 +142,7 @@ pub enum Ending {
     TimedOut,
     /// It went over a limit and was killed.
     LimitExceeded(Limit),
-    /// The caller cancelled it; it was killed.
+    /// The caller cancelled or killed it, or its termination lasted longer than the grace; it was killed.
     Cancelled,
     /// Its set was closed; it was killed.
     OwnerClosed,

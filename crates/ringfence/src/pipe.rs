@@ -2,28 +2,48 @@
 
 use std::io::{self, PipeReader};
 
+#[cfg(unix)]
+use std::os::fd::{AsFd, BorrowedFd};
+#[cfg(unix)]
+use std::sync::Arc;
+
 use ringfence_backend::Notifier;
+
+#[cfg(unix)]
+use crate::end::{End, end_of_terminal};
 
 /// The reading end of a captured stream.
 #[cfg(unix)]
 #[derive(Debug)]
-pub(crate) struct CapturePipe(PipeReader);
+pub(crate) enum CapturePipe {
+    Pipe(PipeReader),
+    Terminal(Arc<End>),
+}
 
 #[cfg(unix)]
 impl CapturePipe {
     pub(crate) fn new(pipe: PipeReader, _: &Notifier) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Self(pipe))
+        Ok(Self::Pipe(pipe))
     }
 
     /// Reads what is there; `WouldBlock` when that is nothing, 0 at the end of the stream.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        io::Read::read(&mut self.0, buffer)
+        match self {
+            Self::Pipe(pipe) => io::Read::read(pipe, buffer),
+            Self::Terminal(end) => match end.descriptor() {
+                Some(master) => Ok(end_of_terminal(rustix::io::read(&master, buffer))?),
+                None => Ok(0),
+            },
+        }
     }
 
-    /// What becomes readable.
-    pub(crate) fn descriptor(&self) -> std::os::fd::BorrowedFd<'_> {
-        std::os::fd::AsFd::as_fd(&self.0)
+    /// Calls `f` with what becomes readable, if there is anything.
+    pub(crate) fn with_descriptor<R>(&self, f: impl FnOnce(BorrowedFd<'_>) -> R) -> Option<R> {
+        match self {
+            Self::Pipe(pipe) => Some(f(pipe.as_fd())),
+            Self::Terminal(end) => end.descriptor().map(|master| f(master.as_fd())),
+        }
     }
 }
 

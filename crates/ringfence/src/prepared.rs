@@ -1,43 +1,61 @@
 //! A command with everything checked and reserved, and no process yet.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use ringfence_backend::{Launch, Watch};
-use ringfence_policy::{Access, Limits, Resolve};
+use ringfence_backend::{Launch, Terminal, Watch};
+use ringfence_policy::{Access, Identity, Limits, Resolve, Resolved};
 
+use crate::access::EffectiveAccess;
 use crate::command::{CancelToken, Command};
+use crate::completion::{Completion, block_on};
+#[cfg(unix)]
+use crate::end::End;
 use crate::environment;
 use crate::error::RunError;
 use crate::executor::Executor;
-use crate::lifecycle::Lease;
+#[cfg(unix)]
+use crate::input::ChildStdin;
+use crate::lifecycle::{Execution, Lease};
+#[cfg(unix)]
+use crate::output::{ChildStderr, ChildStdout, Output};
 use crate::pipe::CapturePipe;
-use crate::process::Process;
-use crate::running::{Deadline, OutputLimits, Running};
+use crate::process::{Ends, Process};
+use crate::running::{OutputLimits, Running};
 use crate::single_use::{Gone, SingleUse};
 use crate::stdio::{self, Stdio};
+use crate::terminal::Tty;
 
 /// A prepared command: single use, started by [`PreparedProcess::start`] or released by
 /// [`PreparedProcess::close`] or dropping it.
 #[derive(Debug)]
 pub struct PreparedProcess {
     reserved: Arc<SingleUse<Capsule>>,
+    cancel: Option<CancelToken>,
+    access: EffectiveAccess,
+    id: String,
 }
 
 /// What a preparation holds until it is started or closed.
 #[derive(Debug)]
 struct Capsule {
-    arguments: Vec<std::ffi::OsString>,
+    arguments: Vec<OsString>,
     environment: environment::Variables,
     directory: PathBuf,
-    stdio: [Stdio; 3],
+    directory_identity: Option<Identity>,
+    stdio: [Option<Stdio>; 3],
+    tty: Option<Tty>,
+    capture_terminal: bool,
     timeout: Option<Duration>,
+    deadline: Option<Instant>,
     grace: Duration,
+    kill_on_drop: bool,
     limits: Limits,
     output: OutputLimits,
     cancel: Option<CancelToken>,
+    id: String,
     executor: Executor,
     /// Last, so that it is dropped last: it says that nothing of this is left.
     lease: Lease,
@@ -59,12 +77,16 @@ impl PreparedProcess {
             return Err(RunError::Cancelled);
         }
         let lease = executor.lifecycle().admit().ok_or(RunError::ExecutorClosed)?;
+        if command.tty.is_some() && !executor.compiled().has_terminals() {
+            return Err(RunError::TtyUnsupported);
+        }
+        check_arguments(&arguments)?;
+        let id = execution_id(command.execution_id)?;
         match executor.profile().command() {
             Access::Allow => {}
             Access::Gated => return Err(RunError::GrantRequired),
             Access::Deny => return Err(RunError::GrantDenied),
         }
-        check_arguments(&arguments)?;
         check_streams(stdin.as_ref(), stdout.as_ref())?;
         let given = directory.unwrap_or_else(|| executor.workspace_as_given().to_owned());
         let directory = resolve_directory(&given)?;
@@ -76,8 +98,12 @@ impl PreparedProcess {
                 });
             }
         }
+        check_deadline(command.deadline)?;
         let mut variables = executor.variables().to_vec();
         environment::working_directory(&mut variables, &given);
+        if let Some(tty) = &command.tty {
+            environment::terminal(&mut variables, tty.term.as_deref());
+        }
         let limits = executor.profile().limits().meet(command.limits);
         if limits.output_bytes == Some(0) {
             return Err(RunError::Invalid {
@@ -95,39 +121,81 @@ impl PreparedProcess {
             file_size_limited: limits.file_bytes.is_some(),
         };
         let lifecycle = Arc::clone(executor.lifecycle());
+        let access = EffectiveAccess::of(executor.profile());
+        let cancel = command.cancel.clone();
         let capsule = |lease| Capsule {
             lease,
             arguments,
             environment: environment::apply(variables, &changes),
-            directory,
-            stdio: [stdin, stdout, stderr].map(|stdio| stdio.unwrap_or(Stdio::Piped)),
+            directory_identity: executor
+                .pins(&directory.path)
+                .then_some(directory.identity)
+                .flatten(),
+            directory: directory.path,
+            stdio: [stdin, stdout, stderr],
+            tty: command.tty,
+            capture_terminal: command.capture_terminal,
             timeout: command.timeout.into_iter().chain(limits.wall_time).min(),
+            deadline: command.deadline,
             grace: command.grace,
+            kill_on_drop: command.kill_on_drop,
             limits,
             output,
             cancel: command.cancel,
+            id: id.clone(),
             executor,
         };
         let reserved = SingleUse::reserve(&lifecycle, lease, capsule).ok_or(RunError::ExecutorClosed)?;
-        Ok(Self { reserved })
+        Ok(Self {
+            reserved,
+            cancel,
+            access,
+            id,
+        })
+    }
+
+    /// What the command may write, as it was when this was prepared. The value is the caller's own.
+    #[must_use]
+    pub fn effective_access(&self) -> EffectiveAccess {
+        self.access.clone()
+    }
+
+    /// The id that tells this execution from every other one: the caller's, else a fresh unguessable one.
+    #[must_use]
+    pub fn execution_id(&self) -> &str {
+        &self.id
     }
 
     /// Starts the command and returns once its program has been executed.
     ///
+    /// Where the host has to be looked at again, or the policy's view made anew, that happens on a thread of its own.
     /// Dropping the future kills the command.
     ///
     /// # Errors
     /// [`RunError::AlreadyStarted`] after a first start, even a failed one; [`RunError::ProcessClosed`] after
-    /// [`PreparedProcess::close`] or the close of the set; otherwise why nothing ran.
+    /// [`PreparedProcess::close`] or the close of the set; [`RunError::Cancelled`] if its token has been cancelled, which
+    /// uses nothing up; otherwise why nothing ran.
     pub async fn start(&self) -> Result<Process, RunError> {
-        let process = self.launch(Watch::StartAndEnd)?;
-        process.started().await?;
+        let (process, kill_on_drop) = self.launch_anywhere(Watch::StartAndEnd).await?;
+        process.started(kill_on_drop).await
+    }
+
+    /// As [`PreparedProcess::start`], for a caller that may be held up.
+    pub(crate) fn start_here(&self) -> Result<Process, RunError> {
+        let (process, kill_on_drop) = self.take()?.launch(Watch::StartAndEnd)?;
+        block_on(process.started(kill_on_drop))
+    }
+
+    /// Starts the command for somebody who only waits for its end, and kills it if that somebody goes away.
+    pub(crate) async fn start_for_end(&self) -> Result<Process, RunError> {
+        let (process, _) = self.launch_anywhere(Watch::End).await?;
         Ok(process)
     }
 
-    /// Starts the command for somebody who only waits for its end.
-    pub(crate) fn start_for_end(&self) -> Result<Process, RunError> {
-        self.launch(Watch::End)
+    /// As [`PreparedProcess::start_for_end`], for a caller that may be held up.
+    pub(crate) fn start_for_end_here(&self) -> Result<Process, RunError> {
+        let (process, _) = self.take()?.launch(Watch::End)?;
+        Ok(process)
     }
 
     /// Releases everything that is reserved; after a start, or a second time, there is nothing to release. Starting
@@ -136,53 +204,129 @@ impl PreparedProcess {
         self.reserved.close();
     }
 
-    fn launch(&self, watch: Watch) -> Result<Process, RunError> {
-        let capsule = self.reserved.take().map_err(|gone| match gone {
-            Gone::Taken => RunError::AlreadyStarted,
-            Gone::Closed => RunError::ProcessClosed,
-        })?;
-        if capsule.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
+    fn take(&self) -> Result<Capsule, RunError> {
+        // Asked first, so that nothing is used up (PRE-25).
+        if self.cancel.as_ref().is_some_and(CancelToken::is_cancelled) {
             return Err(RunError::Cancelled);
         }
-        let [stdin, stdout, stderr] = capsule.stdio;
-        let streams =
-            stdio::open(stdin, stdout, stderr).map_err(|error| RunError::io("opening streams", &error))?;
-        let supervisor = capsule.executor.supervisor();
-        let (id, notifier) = supervisor.reserve();
+        self.reserved.take().map_err(|gone| match gone {
+            Gone::Taken => RunError::AlreadyStarted,
+            Gone::Closed => RunError::ProcessClosed,
+        })
+    }
+
+    /// Launches it, on another thread where it may take its time.
+    async fn launch_anywhere(&self, watch: Watch) -> Result<(Process, bool), RunError> {
+        let capsule = self.take()?;
+        if capsule.executor.is_warm() {
+            return capsule.launch(watch);
+        }
+        let launched = Arc::new(Mutex::new(None));
+        let done = Completion::default();
+        let (theirs, told) = (Arc::clone(&launched), done.clone());
+        // Whoever gives up waiting leaves the process here, where it is dropped and so killed.
+        let launch = move || {
+            let result = capsule.launch(watch);
+            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+            drop(theirs);
+            told.complete(());
+        };
+        std::thread::Builder::new()
+            .name("ringfence-start".to_owned())
+            .spawn(launch)
+            .map_err(|error| RunError::io("making a thread for the start", &error))?;
+        done.await;
+        let launched = launched.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // A thread that panicked would have left nothing, and told nothing.
+        launched.unwrap_or(Err(RunError::ExecutorClosed))
+    }
+}
+
+impl Capsule {
+    /// The process, and whether it is to be killed when its handle is dropped.
+    fn launch(self, watch: Watch) -> Result<(Process, bool), RunError> {
+        check_deadline(self.deadline)?;
+        let io = |what| move |error: std::io::Error| RunError::io(what, &error);
+        let streams = stdio::open(self.stdio, self.tty.is_some()).map_err(io("opening streams"))?;
+        let supervisor = self.executor.supervisor();
+        let (number, notifier) = supervisor.reserve();
         let mut captured = [None, None];
         for (slot, pipe) in captured.iter_mut().zip(streams.captured) {
             *slot = pipe
                 .map(|pipe| CapturePipe::new(pipe, &notifier))
                 .transpose()
-                .map_err(|error| RunError::io("reading streams", &error))?;
+                .map_err(io("reading streams"))?;
         }
-        let inventory = capsule.executor.inventory();
-        let containment = capsule.executor.compiled().launch(Launch {
-            arguments: capsule.arguments,
-            environment: capsule.environment,
-            directory: capsule.directory,
-            limits: capsule.limits,
+        let inventory = self.executor.inventory();
+        let identity = Execution {
+            executor: self.executor.key().to_owned(),
+            id: self.id,
+            program: self.arguments.first().cloned().unwrap_or_default(),
+            exited: false,
+            killed_for: None,
+        };
+        let containment = self.executor.compiled().launch(Launch {
+            arguments: self.arguments,
+            environment: self.environment,
+            directory: self.directory,
+            directory_identity: self.directory_identity,
+            limits: self.limits,
             streams: streams.theirs,
+            terminal: self.tty.map(|tty| Terminal {
+                streams: streams.terminal,
+                rows: tty.size.rows(),
+                columns: tty.size.columns(),
+            }),
             notifier: notifier.clone(),
         })?;
-        let running = Running::new(containment, notifier, captured, capsule.output, inventory);
+        let mut ends = Ends {
+            stdin: streams.stdin,
+            stdout: streams.stdout,
+            stderr: streams.stderr,
+        };
+        #[cfg(unix)]
+        let terminal = match containment.terminal() {
+            Some(master) => Some(Arc::new(End::new(master).map_err(io("opening the terminal"))?)),
+            None => None,
+        };
+        #[cfg(unix)]
+        if let Some(terminal) = &terminal {
+            let [input, output, error] = streams.terminal;
+            if input {
+                ends.stdin = Some(ChildStdin::terminal(Arc::clone(terminal)));
+            }
+            if self.capture_terminal {
+                captured[0] = Some(CapturePipe::Terminal(Arc::clone(terminal)));
+            } else if output || error {
+                ends.stdout
+                    .get_or_insert_with(|| ChildStdout(Output::Terminal(Arc::clone(terminal))));
+            }
+            if error {
+                ends.stderr = Some(ChildStderr(Output::Nothing));
+            }
+        }
+        let of = (identity, self.grace);
+        let running = Running::new(containment, notifier, captured, self.output, inventory, of);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
-        capsule.lease.attach(&running);
-        running.hold(capsule.lease);
-        if let Some(token) = &capsule.cancel {
+        self.lease.attach(&running);
+        running.hold(self.lease);
+        if let Some(token) = &self.cancel {
             token.attach(&running);
         }
-        let deadline = capsule
+        // A moment beyond what the clock can say is as good as never.
+        let timeout = self
             .timeout
-            .and_then(|timeout| Deadline::after(timeout, capsule.grace));
-        supervisor.watch(id, &running, watch, deadline);
-        Ok(Process::new(
+            .and_then(|timeout| Instant::now().checked_add(timeout));
+        let deadline = timeout.into_iter().chain(self.deadline).min();
+        supervisor.watch(number, &running, watch, deadline);
+        let process = Process::new(
             running,
-            capsule.executor,
-            streams.stdin,
-            streams.stdout,
-            streams.stderr,
-        ))
+            self.executor,
+            ends,
+            #[cfg(unix)]
+            terminal,
+        );
+        Ok((process, self.kill_on_drop))
     }
 }
 
@@ -192,7 +336,36 @@ impl Drop for PreparedProcess {
     }
 }
 
-fn check_arguments(arguments: &[std::ffi::OsString]) -> Result<(), RunError> {
+fn check_deadline(deadline: Option<Instant>) -> Result<(), RunError> {
+    match deadline {
+        Some(deadline) if deadline <= Instant::now() => Err(RunError::DeadlineExceeded),
+        _ => Ok(()),
+    }
+}
+
+/// The caller's id, or a fresh one that nobody can guess.
+fn execution_id(given: Option<String>) -> Result<String, RunError> {
+    let Some(given) = given else {
+        let mut bytes = [0u8; 16];
+        getrandom::fill(&mut bytes).map_err(|error| RunError::Io {
+            what: "making an execution id",
+            why: error.to_string(),
+        })?;
+        return Ok(format!("{:032x}", u128::from_ne_bytes(bytes)));
+    };
+    let why = match &*given {
+        "" => "is empty",
+        id if id.contains('\0') => "contains a NUL",
+        id if id.trim() != id => "has white space at its ends",
+        _ => return Ok(given),
+    };
+    Err(RunError::Invalid {
+        field: "execution id",
+        why: why.to_owned(),
+    })
+}
+
+fn check_arguments(arguments: &[OsString]) -> Result<(), RunError> {
     let invalid = |why: &str| RunError::Invalid {
         field: "command",
         why: why.to_owned(),
@@ -225,7 +398,7 @@ fn check_streams(stdin: Option<&Stdio>, stdout: Option<&Stdio>) -> Result<(), Ru
     }
 }
 
-fn resolve_directory(given: &std::path::Path) -> Result<PathBuf, RunError> {
+fn resolve_directory(given: &std::path::Path) -> Result<Resolved, RunError> {
     use ringfence_policy::Kind;
     let invalid = |why: String| RunError::Invalid {
         field: "working directory",
@@ -235,7 +408,7 @@ fn resolve_directory(given: &std::path::Path) -> Result<PathBuf, RunError> {
         .resolve(given)
         .map_err(|error| invalid(error.to_string()))?;
     match resolved.kind {
-        Kind::Directory => Ok(resolved.path),
+        Kind::Directory => Ok(resolved),
         Kind::File => Err(invalid(format!("{} is not a directory", given.display()))),
         Kind::Absent => Err(invalid(format!("{} does not exist", given.display()))),
     }

@@ -1,18 +1,19 @@
 //! The state of one started command, shared by its handles and the supervisor.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use ringfence_backend::{Containment, Event, ExitStatus, LifetimeContainment, Notifier, Signal, SignalError};
+use ringfence_backend::{Containment, Event, ExitStatus, Lifetime, Notifier, Signal, SignalError};
 use ringfence_policy::Limit;
 
 use crate::capture::Capture;
 use crate::completion::Completion;
 use crate::error::RunError;
-use crate::lifecycle::{Closable, Lease};
-use crate::outcome::{Achieved, Ending, Outcome};
+use crate::lifecycle::{Closable, Execution, Lease};
+use crate::outcome::{Achieved, Ending, Exit, Outcome};
 use crate::pipe::CapturePipe;
 use crate::repositories::Inventory;
+use crate::requests::{Answer, Requests};
 
 /// What a started command came to.
 pub(crate) type Result = std::result::Result<Outcome, RunError>;
@@ -34,20 +35,39 @@ pub(crate) struct Running {
     /// Wakes the supervisor.
     notifier: Notifier,
     pub(crate) started: Completion<std::result::Result<(), RunError>>,
+    pub(crate) exited: Completion<std::result::Result<Exit, RunError>>,
     pub(crate) done: Completion<Result>,
+    requests: Requests<SignalError>,
+    /// Who it is, for whoever asks what is running.
+    identity: Execution,
+    grace: Duration,
     state: Mutex<State>,
 }
 
 struct State {
     /// Why we ended it, if we did.
     cause: Option<Ending>,
-    killed: bool,
+    requested: Option<Signal>,
+    exit: Option<Exit>,
+    /// When its termination becomes a kill; taken by the supervisor.
+    kill_at: Option<Instant>,
+    killed_at: Option<Instant>,
+    started: SystemTime,
     began: Instant,
     limits: OutputLimits,
     streams: [Option<CapturedStream>; 2],
     output_bytes: u64,
     inventory: Option<Arc<Inventory>>,
     lease: Option<Lease>,
+}
+
+/// What came of a request to a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It was sent, now or by an earlier request for the same.
+    Sent,
+    /// The command had ended before; nothing was sent.
+    Ended,
 }
 
 /// One captured stream: the pipe while it is open, and what came out of it.
@@ -82,6 +102,7 @@ impl Running {
         captured: [Option<CapturePipe>; 2],
         limits: OutputLimits,
         inventory: Option<Inventory>,
+        (identity, grace): (Execution, Duration),
     ) -> Arc<Self> {
         let stream = |pipe| CapturedStream {
             pipe,
@@ -92,10 +113,18 @@ impl Running {
             containment,
             notifier,
             started: Completion::default(),
+            exited: Completion::default(),
             done: Completion::default(),
+            requests: Requests::new(),
+            identity,
+            grace,
             state: Mutex::new(State {
                 cause: None,
-                killed: false,
+                requested: None,
+                exit: None,
+                kill_at: None,
+                killed_at: None,
+                started: SystemTime::now(),
                 began: Instant::now(),
                 limits,
                 streams: captured.map(|pipe| pipe.map(stream)),
@@ -120,31 +149,82 @@ impl Running {
         &*self.containment
     }
 
-    pub(crate) fn class(&self) -> LifetimeContainment {
-        self.containment.class()
+    pub(crate) fn id(&self) -> &str {
+        &self.identity.id
     }
 
-    pub(crate) fn signal(&self, signal: Signal) -> std::result::Result<(), SignalError> {
-        if self.done.get().is_some() {
-            return Err(SignalError::Ended);
+    /// Asks the command to end for its caller, with a grace of its own.
+    pub(crate) fn shut_down(&self, grace: Duration) {
+        self.lock().requested = Some(Signal::Terminate);
+        if let Answer::Done(Err(_)) | Answer::DoneBefore(Err(_)) = self.terminate(grace) {
+            self.end(Ending::Cancelled);
         }
-        self.containment.signal(signal)
+    }
+
+    pub(crate) fn lifetime(&self) -> Lifetime {
+        self.containment.lifetime()
+    }
+
+    pub(crate) fn hang_up(&self) {
+        self.containment.hang_up();
+    }
+
+    /// Asks the command for something on behalf of the caller.
+    pub(crate) fn signal(&self, signal: Signal) -> std::result::Result<Delivery, SignalError> {
+        self.lock().requested = Some(signal);
+        let answer = match signal {
+            Signal::Terminate => self.terminate(self.grace),
+            Signal::Kill => self.end(Ending::Cancelled),
+            other => self.requests.pass(|| self.containment.signal(other)),
+        };
+        match answer {
+            Answer::Ended | Answer::Done(Err(SignalError::Ended)) => Ok(Delivery::Ended),
+            Answer::Done(result) | Answer::DoneBefore(result) => result.map(|()| Delivery::Sent),
+        }
+    }
+
+    /// Asks the command to end, and has it killed if it has not when the grace is over. Where nobody can ask, nothing
+    /// follows (SIG-10).
+    pub(crate) fn terminate(&self, grace: Duration) -> Answer<SignalError> {
+        let answer = self
+            .requests
+            .terminate(|| self.containment.signal(Signal::Terminate));
+        if !matches!(
+            answer,
+            Answer::Ended
+                | Answer::Done(Err(SignalError::Unsupported))
+                | Answer::DoneBefore(Err(SignalError::Unsupported))
+        ) {
+            let mut state = self.lock();
+            let at = Instant::now().checked_add(grace);
+            state.kill_at = state.kill_at.into_iter().chain(at).min();
+            drop(state);
+            self.notifier.notify();
+        }
+        answer
+    }
+
+    /// When its termination becomes a kill, if that is news.
+    pub(crate) fn take_kill_at(&self) -> Option<Instant> {
+        self.lock().kill_at.take()
     }
 
     /// Kills the tree for a reason.
-    pub(crate) fn end(&self, cause: Ending) {
-        let mut state = self.lock();
-        add_cause(&mut state.cause, cause);
-        state.killed = true;
-        drop(state);
-        self.containment.kill();
+    pub(crate) fn end(&self, cause: Ending) -> Answer<SignalError> {
+        {
+            let mut state = self.lock();
+            add_cause(&mut state.cause, cause);
+            state.killed_at.get_or_insert_with(Instant::now);
+        }
+        let answer = self.requests.kill(|| self.containment.kill());
         // It sees to it that the tree really ends.
         self.notifier.notify();
+        answer
     }
 
-    /// Whether [`Running::end`] was called; it may not have ended yet.
-    pub(crate) fn is_killed(&self) -> bool {
-        self.lock().killed
+    /// Whether its tree should have ended, or be about to.
+    pub(crate) fn is_ending(&self) -> bool {
+        self.requests.is_killed() || self.exited.is_complete()
     }
 
     /// Kills the tree once more: what has not ended may have been out of reach for a moment (EXE-48, EXE-54).
@@ -164,9 +244,19 @@ impl Running {
     /// Asks the command to end because its deadline has passed.
     pub(crate) fn time_out(&self) {
         add_cause(&mut self.lock().cause, Ending::TimedOut);
-        if self.containment.signal(Signal::Terminate).is_err() {
-            self.containment.kill();
+        if let Answer::Done(Err(_)) | Answer::DoneBefore(Err(_)) = self.terminate(self.grace) {
+            self.end(Ending::TimedOut);
         }
+    }
+
+    /// Kills a command that was asked to end and has not.
+    pub(crate) fn escalate(&self) {
+        let timed_out = self.lock().cause == Some(Ending::TimedOut);
+        self.end(if timed_out {
+            Ending::TimedOut
+        } else {
+            Ending::Cancelled
+        });
     }
 
     /// Calls `f` with the captured streams' pipes.
@@ -179,16 +269,22 @@ impl Running {
     /// Takes everything that is there: output, then events.
     pub(crate) fn progress(self: &Arc<Self>) -> Next {
         let read = self.lock().read_output(MOST_BYTES_AT_ONCE);
-        if read.over_limit {
+        if read.over_limit && !self.exited.is_complete() {
             self.end(Ending::LimitExceeded(Limit::Output));
         }
         while let Some(event) = self.containment.next_event() {
             match event {
                 Event::Started => self.started.complete(Ok(())),
                 Event::SetupFailed(failed) => return self.finish(Err(RunError::Setup(failed))),
-                Event::Ended(status) => {
-                    let outcome = self.outcome(status);
-                    self.settle(outcome);
+                Event::Exited(status) => {
+                    // First, so that of an end and a kill at the same moment only one happens.
+                    self.requests.end();
+                    let exit = self.exit(status);
+                    self.started.complete(Ok(()));
+                    self.exited.complete(Ok(exit));
+                }
+                Event::Empty => {
+                    self.settle(self.outcome());
                     return Next::Forget;
                 }
             }
@@ -196,11 +292,10 @@ impl Running {
         if read.more { Next::Again } else { Next::Wait }
     }
 
-    fn outcome(&self, status: ExitStatus) -> Outcome {
+    /// How the command ended, by itself or because of us; from now on that stays.
+    fn exit(&self, status: ExitStatus) -> Exit {
         let mut state = self.lock();
-        // Nobody of the tree is left to write. Where a backend can't prove that, the bound ends the reading.
         let over_limit = state.read_output(LARGEST_PIPE_BYTES).over_limit;
-        let elapsed = state.began.elapsed();
         let by_itself = match status {
             ExitStatus::Exited(code) => Ending::Exited(code),
             ExitStatus::Signaled { signal, core } => Ending::Signaled { signal, core },
@@ -218,27 +313,53 @@ impl Running {
         if let Some(limit) = over_limit {
             add_cause(&mut state.cause, Ending::LimitExceeded(limit));
         }
+        let exit = Exit {
+            ended: state.cause.unwrap_or(by_itself),
+            requested: state.requested,
+            started: state.started,
+            elapsed: state.began.elapsed(),
+        };
+        state.exit = Some(exit);
+        exit
+    }
+
+    fn outcome(&self) -> std::result::Result<Outcome, RunError> {
+        let mut state = self.lock();
+        // Nobody of the tree is left to write. Where a backend can't prove that, the bound ends the reading.
+        state.read_output(LARGEST_PIPE_BYTES);
+        let Some(exit) = state.exit else {
+            return Err(RunError::Io {
+                what: "watching the command",
+                why: "its end was not told".to_owned(),
+            });
+        };
         let [stdout, stderr] = state
             .streams
             .each_mut()
-            .map(|stream| stream.take().map(|stream| stream.capture.finish()));
-        Outcome {
-            ended: state.cause.unwrap_or(by_itself),
+            .map(|stream| stream.take().map(|stream| stream.capture.finish(!stream.open)));
+        Ok(Outcome {
+            ended: exit.ended,
+            requested: exit.requested,
             stdout: stdout.unwrap_or_default(),
             stderr: stderr.unwrap_or_default(),
             achieved: Achieved::of(self.containment.report()),
-            containment: self.class(),
+            lifetime: self.lifetime(),
             usage: self.containment.usage(),
             new_repositories: Vec::new(),
-            elapsed,
-        }
+            started: exit.started,
+            elapsed: exit.elapsed,
+        })
     }
 
     /// Looks for what the command left, on a thread of its own if that may take long.
-    fn settle(self: &Arc<Self>, outcome: Outcome) {
-        let Some(inventory) = self.lock().inventory.take() else {
-            self.finish(Ok(outcome));
-            return;
+    fn settle(self: &Arc<Self>, outcome: Result) {
+        let inventory = self.lock().inventory.take();
+        let (inventory, outcome) = match (inventory, outcome) {
+            (Some(inventory), Ok(outcome)) => (inventory, outcome),
+            (_, outcome) => {
+                self.finish(outcome);
+                return;
+            }
         };
         let settle = |running: &Self, inventory: &Inventory, mut outcome: Outcome| {
             outcome.new_repositories = inventory.compare();
@@ -258,8 +379,10 @@ impl Running {
     fn finish(&self, result: Result) -> Next {
         // Before anybody learns that it is over, the set must know that nothing of it is left.
         drop(self.lock().lease.take());
-        self.started
-            .complete(result.as_ref().map(|_| ()).map_err(Clone::clone));
+        if let Err(error) = &result {
+            self.started.complete(Err(error.clone()));
+            self.exited.complete(Err(error.clone()));
+        }
         self.done.complete(result);
         Next::Forget
     }
@@ -287,6 +410,15 @@ fn is_file_size(status: ExitStatus) -> bool {
 impl Closable for Running {
     fn close_for_owner(&self) {
         self.end(Ending::OwnerClosed);
+    }
+
+    fn execution(&self) -> Option<Execution> {
+        let killed_at = self.lock().killed_at;
+        Some(Execution {
+            exited: self.exited.is_complete(),
+            killed_for: killed_at.map(|at| at.elapsed()),
+            ..self.identity.clone()
+        })
     }
 }
 
@@ -332,23 +464,6 @@ impl State {
             over_limit: limit.is_some_and(|limit| self.output_bytes > limit),
             more,
         }
-    }
-}
-
-/// The deadline of a command and how long it may take to end after it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Deadline {
-    pub(crate) at: Instant,
-    pub(crate) grace: Duration,
-}
-
-impl Deadline {
-    /// From now on; `None` when that moment lies beyond what the clock can say, which is as good as never.
-    pub(crate) fn after(timeout: Duration, grace: Duration) -> Option<Self> {
-        Some(Self {
-            at: Instant::now().checked_add(timeout)?,
-            grace,
-        })
     }
 }
 

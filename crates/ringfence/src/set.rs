@@ -15,7 +15,7 @@ use crate::builder::ExecutorSetBuilder;
 use crate::completion::{Completion, block_on_within};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
-use crate::lifecycle::{Lease, Lifecycle};
+use crate::lifecycle::{Execution, Lease, Lifecycle};
 use crate::memo::{Memo, Refused};
 use crate::platform::Probe;
 use crate::scratch::OwnedDirectory;
@@ -132,6 +132,12 @@ impl ExecutorSet {
         keys
     }
 
+    /// The commands that were started and of which something is left, those that were killed and do not end included.
+    #[must_use]
+    pub fn executions(&self) -> Vec<Execution> {
+        self.owner.shared.lifecycle.executions()
+    }
+
     /// The profile of every executor.
     #[must_use]
     pub fn profile(&self) -> &Profile {
@@ -177,9 +183,7 @@ impl ExecutorSet {
         let (waiting, done) = (Arc::clone(&shared), result.clone());
         let wait = move || {
             let report = block_on_within(waiting.closed.clone(), patience);
-            done.complete(report.ok_or_else(|| StillClosing {
-                alive: waiting.lifecycle.count(),
-            }));
+            done.complete(report.ok_or_else(|| waiting.still_closing()));
         };
         if std::thread::Builder::new()
             .name("ringfence-patience".to_owned())
@@ -187,9 +191,7 @@ impl ExecutorSet {
             .is_err()
         {
             // Without a thread nobody can wait but the caller, who does not want to.
-            result.complete(shared.closed.get().ok_or_else(|| StillClosing {
-                alive: shared.lifecycle.count(),
-            }));
+            result.complete(shared.closed.get().ok_or_else(|| shared.still_closing()));
         }
         result
     }
@@ -237,11 +239,21 @@ pub enum CloseProblem {
 
 /// A set did not close in time; it goes on closing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{alive} executions have not ended yet")]
+#[error("{alive} executions have not ended yet{}", list(survivors))]
 #[non_exhaustive]
 pub struct StillClosing {
     /// Commands, preparations and executors in the making that are still there.
     pub alive: usize,
+    /// The commands among them.
+    pub survivors: Vec<Execution>,
+}
+
+fn list(survivors: &[Execution]) -> String {
+    let name = |execution: &Execution| format!("{:?} of {:?}", execution.program, execution.executor);
+    match survivors {
+        [] => String::new(),
+        some => format!(": {}", some.iter().map(name).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 impl CloseReport {
@@ -269,6 +281,13 @@ impl Shared {
         let problems = self.executors.release(lease, key, |executor| executor.release());
         CloseReport {
             problems: problems.unwrap_or_default(),
+        }
+    }
+
+    fn still_closing(&self) -> StillClosing {
+        StillClosing {
+            alive: self.lifecycle.count(),
+            survivors: self.lifecycle.executions(),
         }
     }
 

@@ -1,8 +1,11 @@
 //! Where a command's standard streams lead.
 
-use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader};
 
 use ringfence_backend::Stream;
+
+use crate::input::ChildStdin;
+use crate::output::{ChildStderr, ChildStdout, Output};
 
 /// What a standard stream of a command is connected to.
 #[derive(Debug, Default)]
@@ -24,86 +27,6 @@ pub enum Stdio {
     Owned(Stream),
 }
 
-/// The writing end of a command's standard input; closing it (dropping it) delivers the end of file.
-#[derive(Debug)]
-pub struct ChildStdin(pub(crate) PipeWriter);
-
-/// The reading end of a command's standard output.
-#[derive(Debug)]
-pub struct ChildStdout(pub(crate) PipeReader);
-
-/// The reading end of a command's standard error.
-#[derive(Debug)]
-pub struct ChildStderr(pub(crate) PipeReader);
-
-impl Write for ChildStdin {
-    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        self.0.write(buffer)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
-}
-
-/// What the reading ends have in common.
-macro_rules! reading_end {
-    ($name:ident) => {
-        impl Read for $name {
-            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                self.0.read(buffer)
-            }
-        }
-
-        impl From<$name> for Stream {
-            fn from(end: $name) -> Self {
-                end.0.into()
-            }
-        }
-
-        #[cfg(all(unix, feature = "tokio"))]
-        impl $name {
-            /// The same stream as tokio's `AsyncRead`.
-            ///
-            /// # Errors
-            /// When the descriptor can't be registered with the runtime.
-            ///
-            /// # Panics
-            /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O types do.
-            pub fn into_async(self) -> io::Result<tokio::net::unix::pipe::Receiver> {
-                let end = Stream::from(self);
-                rustix::io::ioctl_fionbio(&end, true)?;
-                tokio::net::unix::pipe::Receiver::from_owned_fd(end)
-            }
-        }
-    };
-}
-
-reading_end!(ChildStdout);
-reading_end!(ChildStderr);
-
-impl From<ChildStdin> for Stream {
-    fn from(end: ChildStdin) -> Self {
-        end.0.into()
-    }
-}
-
-#[cfg(all(unix, feature = "tokio"))]
-impl ChildStdin {
-    /// The same stream as tokio's `AsyncWrite`.
-    ///
-    /// # Errors
-    /// When the descriptor can't be registered with the runtime.
-    ///
-    /// # Panics
-    /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O types do.
-    pub fn into_async(self) -> io::Result<tokio::net::unix::pipe::Sender> {
-        let end = Stream::from(self);
-        rustix::io::ioctl_fionbio(&end, true)?;
-        tokio::net::unix::pipe::Sender::from_owned_fd(end)
-    }
-}
-
 /// The command's ends, and ours.
 #[derive(Debug)]
 pub(crate) struct Streams {
@@ -113,30 +36,42 @@ pub(crate) struct Streams {
     pub(crate) stderr: Option<ChildStderr>,
     /// Captured standard output and standard error.
     pub(crate) captured: [Option<PipeReader>; 2],
+    /// Which of them are the terminal.
+    pub(crate) terminal: [bool; 3],
 }
 
-/// Opens what the three settings ask for.
-pub(crate) fn open(stdin: Stdio, stdout: Stdio, stderr: Stdio) -> io::Result<Streams> {
-    let (input, stdin) = match stdin {
+/// Opens what the three settings ask for; what is not said is the terminal if there is one, else a pipe.
+pub(crate) fn open(settings: [Option<Stdio>; 3], has_terminal: bool) -> io::Result<Streams> {
+    let mut terminal = settings
+        .each_ref()
+        .map(|setting| setting.is_none() && has_terminal);
+    let [stdin, stdout, stderr] = settings;
+    if matches!(stderr, Some(Stdio::Merged)) {
+        terminal[2] = terminal[1];
+    }
+    // The terminal takes the place of what is null here.
+    let unsaid = || if has_terminal { Stdio::Null } else { Stdio::Piped };
+    let (input, stdin) = match stdin.unwrap_or_else(unsaid) {
         Stdio::Piped => {
             let (reader, writer) = io::pipe()?;
-            (reader.into(), Some(ChildStdin(writer)))
+            (reader.into(), Some(ChildStdin::pipe(writer)?))
         }
         Stdio::Inherit => (fit(own(Standard::Input)?)?, None),
         Stdio::Owned(stream) => (fit(stream)?, None),
         Stdio::Null | Stdio::Captured | Stdio::Merged => (null()?, None),
     };
-    let (output, stdout, captured_output) = writing(stdout, Standard::Output)?;
-    let (error, stderr, captured_error) = match stderr {
+    let (output, stdout, captured_output) = writing(stdout.unwrap_or_else(unsaid), Standard::Output)?;
+    let (error, stderr, captured_error) = match stderr.unwrap_or_else(unsaid) {
         Stdio::Merged => (output.try_clone()?, None, None),
         other => writing(other, Standard::Error)?,
     };
     Ok(Streams {
         theirs: [input, output, error],
         stdin,
-        stdout: stdout.map(ChildStdout),
-        stderr: stderr.map(ChildStderr),
+        stdout: stdout.map(|pipe| ChildStdout(Output::Pipe(pipe))),
+        stderr: stderr.map(|pipe| ChildStderr(Output::Pipe(pipe))),
         captured: [captured_output, captured_error],
+        terminal,
     })
 }
 

@@ -10,7 +10,7 @@ use mio::{Events, Poll, Token, Waker};
 use ringfence_backend::{Notifier, Watch};
 
 use crate::outcome::Ending;
-use crate::running::{Deadline, Next, Running};
+use crate::running::{Next, Running};
 
 /// Tokens per command: containment descriptors first, then the captured streams.
 const TOKENS: usize = 8;
@@ -49,10 +49,10 @@ struct State {
 #[derive(Debug)]
 struct Task {
     running: Arc<Running>,
-    deadline: Option<Deadline>,
-    /// The deadline has passed; at this moment the grace is over too.
+    deadline: Option<Instant>,
+    /// It was asked to end; at this moment the grace is over.
     kill_at: Option<Instant>,
-    /// It was killed and has not ended; when to do that again.
+    /// It should have ended and has not; when to kill it again.
     kill_again_at: Option<Instant>,
     /// When to ask whether it went over a limit.
     look_at: Option<Instant>,
@@ -95,7 +95,7 @@ impl Supervisor {
     }
 
     /// Watches a started command until it is over.
-    pub(crate) fn watch(&self, id: usize, running: &Arc<Running>, watch: Watch, deadline: Option<Deadline>) {
+    pub(crate) fn watch(&self, id: usize, running: &Arc<Running>, watch: Watch, deadline: Option<Instant>) {
         let task = Task {
             running: Arc::clone(running),
             deadline,
@@ -184,7 +184,7 @@ impl Shared {
         for (id, running, what) in due {
             match what {
                 Due::TimeOut => running.time_out(),
-                Due::Kill => running.end(Ending::TimedOut),
+                Due::Kill => running.escalate(),
                 Due::KillAgain => running.kill_again(),
                 Due::Look => {
                     let next = running.check_limits().and_then(in_future);
@@ -200,8 +200,13 @@ impl Shared {
         let Some(running) = self.lock().tasks.get(&id).map(|task| Arc::clone(&task.running)) else {
             return;
         };
+        if let Some(at) = running.take_kill_at()
+            && let Some(task) = self.lock().tasks.get_mut(&id)
+        {
+            task.kill_at = task.kill_at.into_iter().chain([at]).min();
+        }
         match running.progress() {
-            Next::Wait if running.is_killed() => {
+            Next::Wait if running.is_ending() => {
                 if let Some(task) = self.lock().tasks.get_mut(&id) {
                     task.kill_again_at = task.kill_again_at.or_else(|| in_future(KILL_AGAIN_AFTER));
                 }
@@ -234,7 +239,10 @@ impl Shared {
             .try_for_each(|(slot, fd)| add(slot, fd))?;
         running.with_pipes(|pipes| {
             let mut open = pipes.enumerate();
-            open.try_for_each(|(slot, pipe)| add(FIRST_STREAM_TOKEN + slot, pipe.descriptor()))
+            open.try_for_each(|(slot, pipe)| {
+                let added = pipe.with_descriptor(|fd| add(FIRST_STREAM_TOKEN + slot, fd));
+                added.unwrap_or(Ok(()))
+            })
         })?;
         Ok(count)
     }
@@ -271,10 +279,7 @@ impl State {
         let moments = self
             .tasks
             .values()
-            .flat_map(|task| {
-                let deadline = task.kill_at.or(task.deadline.map(|deadline| deadline.at));
-                [deadline, task.kill_again_at, task.look_at]
-            })
+            .flat_map(|task| [task.deadline, task.kill_at, task.kill_again_at, task.look_at])
             .flatten();
         let until = moments.min().map(|moment| moment.saturating_duration_since(now));
         let unwatched = self
@@ -301,10 +306,10 @@ impl State {
         let mut due = Vec::new();
         for (id, task) in &mut self.tasks {
             let mut add = |what| due.push((*id, Arc::clone(&task.running), what));
-            if let Some(deadline) = task.deadline.take_if(|deadline| deadline.at <= now) {
-                task.kill_at = now.checked_add(deadline.grace);
+            if task.deadline.take_if(|moment| *moment <= now).is_some() {
                 add(Due::TimeOut);
-            } else if task.kill_at.take_if(|moment| *moment <= now).is_some() {
+            }
+            if task.kill_at.take_if(|moment| *moment <= now).is_some() {
                 add(Due::Kill);
             }
             if task.kill_again_at.take_if(|moment| *moment <= now).is_some() {

@@ -20,8 +20,8 @@ use ringfence::backend::{
 };
 use ringfence::blocking::ExecutorSet;
 use ringfence::{
-    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, LifetimeContainment, Probe, Profile,
-    RegionTree, Report, RunError, Signal, SignalError,
+    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, Lifetime, Probe, Profile, RegionTree,
+    Report, RunError, Signal, SignalError,
 };
 
 #[derive(Debug, Default)]
@@ -134,8 +134,8 @@ struct Deaf {
 }
 
 impl Containment for Deaf {
-    fn class(&self) -> LifetimeContainment {
-        self.containment.class()
+    fn lifetime(&self) -> Lifetime {
+        self.containment.lifetime()
     }
 
     fn report(&self) -> Arc<Report> {

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use common::{Fixture, eventually, shell};
 use ringfence::{
-    Access, CancelToken, Ending, LifetimeContainment, Limit, OutcomeError, ProfileConfig, RunError, Signal,
-    SignalError, Stdio,
+    Access, CancelToken, Delivery, Ending, LifetimeContainment, Limit, OutcomeError, ProfileConfig, RunError,
+    Signal, Stdio,
 };
 
 /// The workspace writable and the host closed, and everything open without confinement.
@@ -62,7 +62,7 @@ fn exe_30_exits_are_outcomes_and_everything_else_has_a_named_error() {
             core: false
         })
     );
-    assert_eq!(killed.containment, LifetimeContainment::Enforced);
+    assert_eq!(killed.lifetime.containment, LifetimeContainment::Enforced);
 }
 
 #[test]
@@ -428,7 +428,7 @@ fn a_process_has_pipes_signals_and_one_outcome_for_all_waiters() {
     assert_eq!(text, "through\n");
     let first = process.wait().unwrap();
     assert_eq!((first.ended, first), (Ending::Exited(0), process.wait().unwrap()));
-    assert_eq!(process.signal(Signal::Terminate), Err(SignalError::Ended));
+    assert_eq!(process.signal(Signal::Terminate), Ok(Delivery::Ended));
 
     let process = executor.shell("trap 'exit 9' TERM; touch ready; while :; do sleep 0.05; done");
     let process = process.current_dir(fixture.workspace.path()).spawn().unwrap();

@@ -160,7 +160,7 @@ fn pol_2_what_is_changed_for_one_command_holds_for_no_other() {
         .prepare()
         .unwrap();
     assert_eq!(plain(), usual, "while another one is prepared");
-    let outcome = changed.start().unwrap().wait().unwrap();
+    let outcome = changed.start().unwrap().wait_all().unwrap();
     assert_eq!(outcome.stdout.to_text(), "1 none 33\n");
     assert_eq!(plain(), usual, "after it");
     let after = (executor.variables().to_vec(), executor.tree(), executor.report());

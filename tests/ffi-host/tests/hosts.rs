@@ -62,7 +62,7 @@ fn a_runtime_may_end_before_its_commands() {
     });
     first.shutdown_timeout(Duration::from_secs(5));
     token.cancel();
-    let outcome = runtime().block_on(process.wait()).unwrap();
+    let outcome = runtime().block_on(process.wait_all()).unwrap();
     assert_eq!(outcome.ended, Ending::Cancelled);
 }
 

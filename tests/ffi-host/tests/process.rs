@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use common::{Attempt, Fence, Running};
-use ringfence::{Clause, Discharge, Ending, Mechanism, Root, Signal, Verdict};
+use ringfence::{Clause, Discharge, Ending, Mechanism, Root, Signal, UnixSignal, Verdict};
 
 fn facts(text: &str) -> BTreeMap<&str, &str> {
     text.lines().filter_map(|line| line.split_once(": ")).collect()
@@ -65,7 +65,7 @@ fn signals_end_a_program_that_does_nothing_about_them() {
     for (signal, number) in [
         (Signal::Interrupt, 2),
         (Signal::Terminate, 15),
-        (Signal::Hangup, 1),
+        (Signal::Unix(UnixSignal::Hangup), 1),
     ] {
         let process = fence.executor.command("sleep").arg("60").spawn().unwrap();
         process.signal(signal).unwrap();

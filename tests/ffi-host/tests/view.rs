@@ -403,7 +403,7 @@ fn swap_meanwhile((target, replaced, _): (&str, &str, &str)) {
     let before = snapshot(&fence.at("victim"));
     swap(&fence, replaced);
     stdin.write_all(b"go\n").unwrap();
-    let outcome = process.wait().unwrap();
+    let outcome = process.wait_all().unwrap();
     assert_eq!(
         before,
         snapshot(&fence.at("victim")),

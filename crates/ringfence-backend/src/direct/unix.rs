@@ -4,9 +4,12 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use ringfence_policy::Identity;
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal as Number, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::{ExitStatus, Launch, Signal, SignalError, candidates};
@@ -21,9 +24,15 @@ pub(super) fn command(program: &OsStr, launch: &Launch) -> io::Result<Command> {
         let seen = path.metadata();
         given || seen.is_ok_and(|seen| seen.is_file() && seen.mode() & 0o111 != 0)
     });
-    let mut command = Command::new(path.ok_or(rustix::io::Errno::NOENT)?);
+    let mut command = Command::new(path.ok_or(Errno::NOENT)?);
     command.arg0(program);
     Ok(command)
+}
+
+/// Whether that very directory is at a path.
+pub(super) fn is_at(path: &Path, meant: Identity) -> bool {
+    path.metadata()
+        .is_ok_and(|there| (there.dev(), there.ino()) == (meant.device, meant.inode))
 }
 
 /// A command and the process group it leads.
@@ -50,10 +59,7 @@ impl Tree {
     /// Waits for the command and kills what is left of its group, before its id can be reused.
     pub(super) fn wait(&self) -> ExitStatus {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while matches!(
-            waitid(WaitId::Pid(self.id), options),
-            Err(rustix::io::Errno::INTR)
-        ) {}
+        while matches!(waitid(WaitId::Pid(self.id), options), Err(Errno::INTR)) {}
         let mut child = self.lock();
         // A group without another member is gone, which is what is wanted.
         let _ = kill_process_group(self.id, Number::KILL);
@@ -69,14 +75,14 @@ impl Tree {
     }
 
     pub(super) fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        let number = match signal {
-            Signal::Interrupt => Number::INT,
-            Signal::Terminate => Number::TERM,
-            Signal::Hangup => Number::HUP,
-            Signal::Kill => Number::KILL,
-        };
+        let number = Number::from_named_raw(signal.number()).ok_or(SignalError::Unsupported)?;
         match *self.lock() {
-            Some(_) => kill_process_group(self.id, number).map_err(|_| SignalError::Ended),
+            Some(_) => kill_process_group(self.id, number).map_err(|errno| match errno {
+                Errno::SRCH => SignalError::Ended,
+                other => SignalError::Failed {
+                    errno: other.raw_os_error(),
+                },
+            }),
             None => Err(SignalError::Ended),
         }
     }

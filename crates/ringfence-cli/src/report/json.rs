@@ -125,7 +125,7 @@ fn result(result: &Result<Outcome, RunError>) -> Value {
         Ok(outcome) => json!({
             "ended": ending(outcome.ended),
             "elapsed_ms": u64::try_from(outcome.elapsed.as_millis()).unwrap_or(u64::MAX),
-            "containment": outcome.containment,
+            "lifetime": outcome.lifetime,
             "usage": usage(&outcome.usage),
             "new_repositories": outcome.new_repositories.iter().map(repository).collect::<Vec<_>>(),
         }),

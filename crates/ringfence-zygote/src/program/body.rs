@@ -15,6 +15,7 @@ mod namespaces;
 pub(crate) mod plan;
 mod spare;
 pub(crate) mod sys;
+mod terminal;
 mod view;
 
 use crate::wire::{self, FAILURE_TAG, Failure, Step};
@@ -57,16 +58,38 @@ impl<'a, T> At<'a, T> for sys::Result<T> {
 
 /// The entry point, called once on the initial stack.
 pub(crate) extern "C" fn main() -> ! {
-    let control = Fd::owned(wire::CONTROL_FD);
-    let host = Fd::owned(wire::HOST_FD);
-    if let Err(failed) = start(&control, &host) {
-        report(&control, &failed);
+    let mut held = Held {
+        control: Fd::owned(wire::CONTROL_FD),
+        host: Fd::owned(wire::HOST_FD),
+        terminal: None,
+    };
+    if let Err(failed) = start(&mut held) {
+        report(&held.control, &failed);
     }
     sys::exit(1)
 }
 
+/// What the zygote alone holds: no spawn gets any of it.
+pub(crate) struct Held {
+    control: Fd,
+    /// The host's pidfd.
+    host: Fd,
+    /// A terminal of the host's, with the settings it had.
+    terminal: Option<terminal::Settings>,
+}
+
+impl Held {
+    /// Closes it all, in a process that is not the zygote.
+    pub(crate) fn close(&self) {
+        drop((Fd::owned(self.control.raw()), Fd::owned(self.host.raw())));
+        if let Some(terminal) = &self.terminal {
+            terminal.close();
+        }
+    }
+}
+
 /// Creates the namespaces and continues as their process 1, which is the zygote proper.
-fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
+fn start(held: &mut Held) -> Outcome<'static, ()> {
     reset_inherited_state().at(Step::Start)?;
     let plan = Plan::map(&Fd::owned(wire::PLAN_FD))?;
     plan.check(Step::Start)?;
@@ -79,7 +102,7 @@ fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
         sys::Forked::Parent(_, pidfd) => {
             let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Fork)?;
             // From here on the new process 1 answers; this one only hands over its pidfd.
-            let _ = sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &[pidfd.raw()]);
+            let _ = sys::send(held.control.raw(), &wire::READY_TAG.to_ne_bytes(), &[pidfd.raw()]);
             sys::exit(0)
         }
         sys::Forked::Child => {
@@ -88,8 +111,8 @@ fn start(control: &Fd, host: &Fd) -> Outcome<'static, ()> {
             sys::read(first_gone.raw(), &mut [0]).at(Step::Fork)?;
             drop(first_gone);
             prepare(&plan)?;
-            sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &[]).at(Step::Start)?;
-            serve(&plan, control, host)
+            ready(&held.control).at(Step::Start)?;
+            serve(&plan, held)
         }
     }
 }
@@ -120,25 +143,66 @@ fn prepare<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     Ok(())
 }
 
-/// Makes one spare for every byte the host sends, until the host is gone.
-fn serve<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, ()> {
+/// Answers the host's requests until it is gone.
+fn serve<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, ()> {
     loop {
-        let mut fds = [Poll::readable(host.raw()), Poll::readable(control.raw())];
+        let mut fds = [
+            Poll::readable(held.host.raw()),
+            Poll::readable(held.control.raw()),
+        ];
         sys::poll(&mut fds).at(Step::Spare)?;
         let [host_ended, requested] = fds.map(|fd| fd.is_ready());
         if host_ended {
+            if let Some(terminal) = &held.terminal {
+                terminal.restore();
+            }
             return Ok(());
         }
-        if requested {
-            let mut request = [0u8; 1];
-            if sys::read(control.raw(), &mut request).at(Step::Spare)? == 0 {
-                return Ok(());
-            }
-            if let Err(failed) = spare::make(plan, control, host) {
-                report(control, &failed);
-            }
+        if requested && !answer(plan, held)? {
+            return Ok(());
         }
     }
+}
+
+/// Answers one request; `false` when the host has closed its end.
+fn answer<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, bool> {
+    let mut request = [0u8; 1];
+    let (count, fds) = sys::receive(held.control.raw(), &mut request).at(Step::Spare)?;
+    if count == 0 {
+        return Ok(false);
+    }
+    match (request[0], fds) {
+        (wire::SPARE_REQUEST, _) => {
+            if let Err(failed) = spare::make(plan, held, &held.control, false) {
+                report(&held.control, &failed);
+            }
+        }
+        (wire::TERMINAL_REQUEST, [Some(to), ..]) => {
+            if let Err(failed) = spare::make(plan, held, &to, true) {
+                report(&to, &failed);
+            }
+        }
+        (wire::RESTORE_REQUEST, [Some(to), terminal, _]) => {
+            held.terminal = None;
+            match terminal.map(terminal::Settings::of).transpose() {
+                Ok(settings) => {
+                    held.terminal = settings;
+                    let _ = ready(&to);
+                }
+                Err(errno) => {
+                    let (step, path) = (Step::Terminal, &[][..]);
+                    report(&to, &Failed { step, errno, path });
+                }
+            }
+        }
+        _ => return Err(sys::EPROTO).at(Step::Spare),
+    }
+    Ok(true)
+}
+
+/// Says that something stands.
+fn ready(to: &Fd) -> sys::Result<()> {
+    sys::send(to.raw(), &wire::READY_TAG.to_ne_bytes(), &[]).map(drop)
 }
 
 /// Tells the other end of a socket which step failed.

@@ -6,11 +6,12 @@
 
 use super::plan::Plan;
 use super::sys::{self, Fd, Forked, Path, Poll};
-use super::{At, Failed, Outcome, bytes_of, report, view};
+use super::terminal::Terminal;
+use super::{At, Failed, Held, Outcome, bytes_of, report, view};
 use crate::wire::{self, CommandHeader, Exit, Reader, SignalRequest, Step};
 
 /// Makes a spare and sends the host its three descriptors: command socket, report socket, pidfd.
-pub(crate) fn make<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, ()> {
+pub(crate) fn make<'a>(plan: &Plan<'a>, held: &Held, to: &Fd, terminal: bool) -> Outcome<'a, ()> {
     plan.check(Step::Spare)?;
     let [command, command_host] = sys::socketpair(sys::SOCK_STREAM).at(Step::Spare)?;
     let [reports, reports_host] = sys::socketpair(sys::SOCK_SEQPACKET).at(Step::Spare)?;
@@ -21,16 +22,19 @@ pub(crate) fn make<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, 
             drop((command, reports));
             let pidfd = pidfd.ok_or(sys::EINVAL).at(Step::Spare)?;
             let fds = [command_host.raw(), reports_host.raw(), pidfd.raw()];
-            sys::send(control.raw(), &wire::READY_TAG.to_ne_bytes(), &fds)
+            sys::send(to.raw(), &wire::READY_TAG.to_ne_bytes(), &fds)
                 .at(Step::Spare)
                 .map(drop)
         }
         Forked::Child => {
             // Only the host may hold the host's ends: their closing is what ends a spare.
             drop((command_host, reports_host));
-            drop((Fd::owned(control.raw()), Fd::owned(host.raw())));
+            held.close();
+            if to.raw() != held.control.raw() {
+                drop(Fd::owned(to.raw()));
+            }
             let mut command = Some(command);
-            if let Err(failed) = run(plan, &mut command, &reports) {
+            if let Err(failed) = run(plan, &mut command, &reports, terminal) {
                 // Until the command's process exists, the host listens here for what went wrong.
                 report(command.as_ref().unwrap_or(&reports), &failed);
             }
@@ -40,21 +44,30 @@ pub(crate) fn make<'a>(plan: &Plan<'a>, control: &Fd, host: &Fd) -> Outcome<'a, 
 }
 
 /// Process 1 of the spawn: prepares, starts the command's process, and stays as its init.
-fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd) -> Outcome<'a, ()> {
+fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd, terminal: bool) -> Outcome<'a, ()> {
     sys::disposition(sys::SIGCHLD, false).at(Step::Spare)?;
     plan.check(Step::SpawnProc)?;
     mount_proc(plan).at_path(Step::SpawnProc, Path::new(b"/proc\0"))?;
+    let slave = if terminal {
+        let Terminal { master, slave } = Terminal::open(plan)?;
+        sys::send(reports.raw(), &wire::READY_TAG.to_ne_bytes(), &[master.raw()]).at(Step::Terminal)?;
+        Some(slave)
+    } else {
+        None
+    };
     let ruleset = build_ruleset(plan)?;
     match sys::fork(sys::SIGCHLD as usize).at(Step::Spare)? {
         Forked::Parent(target, _) => {
             drop((command.take(), ruleset));
             sys::drop_capabilities().at(Step::Spare)?;
+            // Kept open, so that the end of the terminal's output is the end of the whole spawn.
+            let _terminal = slave;
             supervise(target, reports)
         }
         Forked::Child => {
             drop(Fd::owned(reports.raw()));
             if let Some(command) = command
-                && let Err(failed) = become_command(plan, command, ruleset)
+                && let Err(failed) = become_command(plan, command, ruleset, slave.as_ref())
             {
                 report(command, &failed);
             }
@@ -112,20 +125,14 @@ fn allow<'a>(ruleset: &Fd, path: Path<'a>, access: u64) -> Outcome<'a, ()> {
     sys::landlock_allow(ruleset, access, &object).at_path(Step::Ruleset, path)
 }
 
-/// Reaps, forwards signals, and reports the end once nothing else of the spawn is left.
+/// Reaps, forwards signals, and reports the command's end and that nothing else of the spawn is left.
 fn supervise<'a>(target: i32, reports: &Fd) -> Outcome<'a, ()> {
     const CHILD_ENDED: u64 = 1 << (sys::SIGCHLD - 1);
     sys::signal_mask(CHILD_ENDED).at(Step::Spare)?;
     let children = sys::signalfd(CHILD_ENDED).at(Step::Spare)?;
     loop {
         if let Some(status) = reap(target)? {
-            end_all_others();
-            let exit = Exit {
-                tag: wire::EXIT_TAG,
-                status,
-            };
-            let _ = sys::send(reports.raw(), bytes_of(&exit), &[]);
-            sys::exit(0);
+            end(status, reports);
         }
         let mut fds = [Poll::readable(children.raw()), Poll::readable(reports.raw())];
         sys::poll(&mut fds).at(Step::Spare)?;
@@ -151,7 +158,24 @@ fn reap<'a>(target: i32) -> Outcome<'a, Option<i32>> {
     Ok(None)
 }
 
-/// Kills and reaps until this process has no child: orphans come to it, so then nothing else lives here.
+/// The command is over: says so at once, and then ends the rest, which may take its time.
+fn end(status: i32, reports: &Fd) -> ! {
+    // Whoever has lost its parent comes here, so without a child there is nobody.
+    let empty = matches!(sys::wait_any(true), Err(sys::ECHILD));
+    let exit = Exit {
+        tag: wire::EXIT_TAG,
+        status,
+        empty: u32::from(empty),
+    };
+    let _ = sys::send(reports.raw(), bytes_of(&exit), &[]);
+    if !empty {
+        end_all_others();
+        let _ = sys::send(reports.raw(), &wire::EMPTY_TAG.to_ne_bytes(), &[]);
+    }
+    sys::exit(0)
+}
+
+/// Kills and reaps until this process has no child.
 fn end_all_others() {
     const SIGKILL: i32 = 9;
     while let Ok(Some(_)) = {
@@ -160,24 +184,36 @@ fn end_all_others() {
     } {}
 }
 
-/// Passes one requested signal to the command's process group; `false` when the host is gone.
+/// Passes one requested signal on; `false` when the host is gone.
 fn forward_signal(target: i32, reports: &Fd) -> bool {
     let mut request = [0u8; size_of::<SignalRequest>()];
     match sys::read(reports.raw(), &mut request) {
         Ok(0) | Err(_) => false,
         Ok(_) => {
-            // The group is gone when the command is; then there is nothing to tell it.
-            let _ = sys::kill(-target, i32::from_ne_bytes(request));
+            let mut reader = Reader::new(&request);
+            if let (Some(signal), Some(everyone)) = (reader.u32(), reader.u32()) {
+                let to = if everyone == 1 { -1 } else { -target };
+                // The group is gone when the command is; then there is nothing to tell it.
+                let _ = sys::kill(to, signal.cast_signed());
+            }
             true
         }
     }
 }
 
 /// The command's process: confines itself, waits for its command, and executes it.
-fn become_command<'a>(plan: &Plan<'a>, command: &Fd, ruleset: Option<Fd>) -> Outcome<'a, ()> {
+fn become_command<'a>(
+    plan: &Plan<'a>,
+    command: &Fd,
+    ruleset: Option<Fd>,
+    terminal: Option<&Fd>,
+) -> Outcome<'a, ()> {
     const RLIMIT_CORE: usize = 4;
     plan.check(Step::Session)?;
     sys::setsid().at(Step::Session)?;
+    if let Some(terminal) = terminal {
+        sys::control_terminal(terminal).at(Step::Terminal)?;
+    }
     // Not 0: only 1 also keeps a crash from starting the host's core dump handler, which runs as root (core(5)).
     sys::set_limit(RLIMIT_CORE, 1).at(Step::Session)?;
     sys::drop_capabilities().at(Step::Session)?;
@@ -187,12 +223,12 @@ fn become_command<'a>(plan: &Plan<'a>, command: &Fd, ruleset: Option<Fd>) -> Out
     }
     plan.check(Step::Filter)?;
     sys::seccomp_filter(plan.filter).at(Step::Filter)?;
-    await_command(plan, command)
+    await_command(plan, command, terminal)
 }
 
-fn await_command<'a>(plan: &Plan<'a>, command: &Fd) -> Outcome<'a, ()> {
+fn await_command<'a>(plan: &Plan<'a>, command: &Fd, terminal: Option<&Fd>) -> Outcome<'a, ()> {
     let mut head = [0u8; size_of::<CommandHeader>()];
-    let (count, streams) = sys::receive_with_streams(command.raw(), &mut head).at(Step::Command)?;
+    let (count, streams) = sys::receive(command.raw(), &mut head).at(Step::Command)?;
     if count == 0 {
         // A spare that was never used.
         sys::exit(0);
@@ -203,9 +239,10 @@ fn await_command<'a>(plan: &Plan<'a>, command: &Fd) -> Outcome<'a, ()> {
     let header = header(&mut head).ok_or(sys::EPROTO).at(Step::Command)?;
     let body = sys::map(header.length as usize, None).at(Step::Command)?;
     read_rest(command, body, 0).at(Step::Command)?;
-    // The streams may sit on 0 to 2 themselves: lift them out of the way before placing them.
-    let streams = streams.ok_or(sys::EPROTO).at(Step::Command)?;
-    place(streams, command).at(Step::Session)?;
+    let [Some(input), Some(output), Some(error)] = streams else {
+        return Err(sys::EPROTO).at(Step::Command);
+    };
+    place(&[input, output, error], command, terminal, header.terminal).at(Step::Session)?;
     execute(plan, &header, body)
 }
 
@@ -227,18 +264,25 @@ fn header(reader: &mut Reader<'_>) -> Option<CommandHeader> {
         arguments: reader.u32()?,
         environment: reader.u32()?,
         limits: reader.u32()?,
+        terminal: reader.u32()?,
     };
     (header.magic == wire::COMMAND_MAGIC).then_some(header)
 }
 
-/// Puts the three streams on 0, 1 and 2; whatever else is open closes with `execve(2)`.
-fn place(streams: [Fd; 3], command: &Fd) -> sys::Result<()> {
+/// Puts the three streams on 0, 1 and 2, or the terminal in place of those whose bit is set; whatever else is open closes
+/// with `execve(2)`.
+fn place(streams: &[Fd; 3], command: &Fd, terminal: Option<&Fd>, bits: u32) -> sys::Result<()> {
     debug_assert!(command.raw() > 2);
+    // The streams may sit on 0 to 2 themselves: they are lifted out of the way before they are placed.
     let mut lifted = [0; 3];
-    for (slot, stream) in lifted.iter_mut().zip(&streams) {
+    for ((slot, stream), bit) in lifted.iter_mut().zip(streams).zip(0..) {
+        let stream = match terminal {
+            Some(terminal) if bits >> bit & 1 == 1 => terminal,
+            None if bits >> bit & 1 == 1 => return Err(sys::EPROTO),
+            _ => stream,
+        };
         *slot = sys::duplicate_above(stream.raw(), 3)?.into_raw();
     }
-    drop(streams);
     for (number, raw) in (0..).zip(lifted) {
         sys::duplicate(raw, number)?;
     }
@@ -257,7 +301,7 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
         reader.u32();
         reader.u64();
     }
-    let Some(directory) = reader.bytes() else {
+    let (Some(directory), Some(device), Some(inode)) = (reader.bytes(), reader.u64(), reader.u64()) else {
         return Err(malformed);
     };
     let programs = reader.clone();
@@ -278,11 +322,23 @@ fn execute<'a>(plan: &Plan<'a>, header: &CommandHeader, body: &'static [u8]) -> 
     }
     plan.check(Step::Chdir)?;
     let directory = Path::new(directory);
-    sys::chdir(directory).at_path(Step::Chdir, directory)?;
+    enter(directory, (device, inode)).at_path(Step::Chdir, directory)?;
     limit(limits, header.limits).at(Step::Session)?;
     plan.check(Step::Exec)?;
     let attempts = programs_of(programs, header.programs);
     Err(try_programs(attempts, Path::new(name), arguments, environment))
+}
+
+/// Enters the working directory, if it is still the one that was meant.
+fn enter(directory: Path<'_>, (device, inode): (u64, u64)) -> sys::Result<()> {
+    sys::chdir(directory)?;
+    if inode != 0 {
+        let here = sys::stat_here()?;
+        if (here.device, here.inode) != (device, inode) {
+            return Err(sys::ESTALE);
+        }
+    }
+    Ok(())
 }
 
 /// Last of all: nothing of ours is to need what the command must not have.

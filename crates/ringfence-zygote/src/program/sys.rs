@@ -13,6 +13,7 @@ pub(crate) type Result<T> = core::result::Result<T, Errno>;
 pub(crate) const EPERM: Errno = 1;
 pub(crate) const ENOENT: Errno = 2;
 pub(crate) const EINTR: Errno = 4;
+pub(crate) const ECHILD: Errno = 10;
 pub(crate) const EACCES: Errno = 13;
 pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
@@ -24,11 +25,13 @@ mod mounts;
 mod numbers;
 mod process;
 mod sockets;
+mod terminals;
 
 pub(crate) use mounts::*;
 use numbers::{generic, nr};
 pub(crate) use process::*;
 pub(crate) use sockets::*;
+pub(crate) use terminals::*;
 
 /// One raw system call.
 ///
@@ -223,6 +226,8 @@ pub(crate) const O_DIRECTORY: u64 = 0o40_000;
 #[cfg(target_arch = "aarch64")]
 pub(crate) const O_NOFOLLOW: u64 = 0o100_000;
 pub(crate) const O_WRONLY: u64 = 1;
+pub(crate) const O_RDWR: u64 = 2;
+pub(crate) const O_NOCTTY: u64 = 0o400;
 pub(crate) const RESOLVE_NO_MAGICLINKS: u64 = 2;
 pub(crate) const RESOLVE_NO_SYMLINKS: u64 = 4;
 pub(crate) const RESOLVE_BENEATH: u64 = 8;
@@ -287,6 +292,15 @@ pub(crate) struct Stat {
 
 /// `statx(2)` of an open descriptor.
 pub(crate) fn stat(of: c_int) -> Result<Stat> {
+    stat_at(of, Path::EMPTY)
+}
+
+/// `statx(2)` of the working directory.
+pub(crate) fn stat_here() -> Result<Stat> {
+    stat_at(CWD, Path::new(b".\0"))
+}
+
+fn stat_at(of: c_int, path: Path<'_>) -> Result<Stat> {
     #[repr(C)]
     struct Statx {
         before: [u32; 8],
@@ -305,7 +319,7 @@ pub(crate) fn stat(of: c_int) -> Result<Stat> {
         nr::STATX,
         &[
             int(of),
-            ptr(b"\0"),
+            path.address(),
             AT_EMPTY_PATH,
             STATX_BASIC_STATS,
             ptr_mut(&mut statx),

@@ -171,7 +171,7 @@ fn masked_file(masks: &Fd) -> sys::Result<Fd> {
 }
 
 /// A terminal multiplexer of its own: the caller's terminals have no name in it.
-fn devpts() -> sys::Result<Fd> {
+pub(crate) fn devpts() -> sys::Result<Fd> {
     let options: [(&[u8], &[u8]); 2] = [(b"mode\0", b"0620\0"), (b"ptmxmode\0", b"0666\0")];
     sys::new_mount(b"devpts\0", &options, wire::ATTR_NOSUID | wire::ATTR_NOEXEC)
 }

@@ -84,8 +84,8 @@ pub(crate) fn send<const N: usize>(to: c_int, bytes: &[u8], fds: &[c_int; N]) ->
     retry(|| call(nr::SENDMSG, &[int(to), ptr(&message), MSG_NOSIGNAL]))
 }
 
-/// Receives bytes and exactly three descriptors; without them the message is malformed.
-pub(crate) fn receive_with_streams(from: c_int, bytes: &mut [u8]) -> Result<(usize, Option<[Fd; 3]>)> {
+/// Receives bytes and up to three descriptors.
+pub(crate) fn receive(from: c_int, bytes: &mut [u8]) -> Result<(usize, [Option<Fd>; 3])> {
     const MSG_CMSG_CLOEXEC: usize = 0x4000_0000;
     let mut rights = Rights {
         length: 0,
@@ -103,16 +103,26 @@ pub(crate) fn receive_with_streams(from: c_int, bytes: &mut [u8]) -> Result<(usi
         vectors: ptr(&vector),
         vector_count: 1,
         control: ptr_mut(&mut rights),
-        control_length: size_of::<Rights>(),
+        // No room for more than three: the kernel closes what does not fit.
+        control_length: CMSG_HEADER + 3 * size_of::<c_int>(),
         flags: 0,
     };
     let count = retry(|| call(nr::RECVMSG, &[int(from), ptr_mut(&mut message), MSG_CMSG_CLOEXEC]))?;
-    let three = message.control_length >= CMSG_HEADER
+    let are_rights = message.control_length >= CMSG_HEADER
         && rights.level == SOL_SOCKET
         && rights.kind == SCM_RIGHTS
-        && rights.length == CMSG_HEADER + 3 * size_of::<c_int>();
+        && rights.length >= CMSG_HEADER;
+    let carried = if are_rights {
+        (rights.length - CMSG_HEADER) / size_of::<c_int>()
+    } else {
+        0
+    };
     let [a, b, c, _] = rights.fds;
-    Ok((count, three.then(|| [Fd(a), Fd(b), Fd(c)])))
+    let mut fds = [None, None, None];
+    for ((slot, raw), _) in fds.iter_mut().zip([a, b, c]).zip(0..carried) {
+        *slot = Some(Fd(raw));
+    }
+    Ok((count, fds))
 }
 
 /// Brings the interface `lo` of the current network namespace up.

@@ -1,0 +1,31 @@
+//! One end of a stream that can be cut off, where nothing but pipes exist and waiting for them can't be interrupted.
+
+use std::io::{self, PipeWriter, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A pipe that [`End::sever`] closes, as soon as a write that is waiting is done.
+#[derive(Debug)]
+pub(crate) struct End(Mutex<Option<Arc<PipeWriter>>>);
+
+impl End {
+    #[expect(clippy::unnecessary_wraps, reason = "on other systems it can fail")]
+    pub(crate) fn writer(writer: PipeWriter) -> io::Result<Self> {
+        Ok(Self(Mutex::new(Some(Arc::new(writer)))))
+    }
+
+    fn writing(&self) -> Option<Arc<PipeWriter>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn is_severed(&self) -> bool {
+        self.writing().is_none()
+    }
+
+    pub(crate) fn sever(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    pub(crate) fn write(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
+        Some((&*self.writing()?).write(bytes))
+    }
+}
