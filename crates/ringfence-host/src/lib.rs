@@ -5,6 +5,7 @@
 //! * [`sockets`] finds Unix sockets that have a path.
 //! * [`links`] finds files with several hard links, and their names.
 //! * `cgroup`, on Linux, finds where control groups can be made, and makes one around a command.
+//! * `file_lock`, on Unix, locks files in a way that ends with the process.
 //! * `placeholder` (on Linux) occupies absent names.
 //! * [`guarded`] finds what patterns match, and repositories, again and again at little cost.
 //! * [`repository`] reads what a git repository's own files say, without running git.
@@ -22,6 +23,8 @@
 
 #[cfg(target_os = "linux")]
 pub mod cgroup;
+#[cfg(unix)]
+pub mod file_lock;
 pub mod guarded;
 mod homes;
 mod host;

@@ -24,10 +24,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::file_lock::FileLock;
 use crate::walk::NOWHERE;
-use lock::Lock;
 
-pub use lock::locks_of_user;
+pub use lock::{locks_of_user, sweep_locks};
 
 /// How many directories are kept open, so that what was made in them is found after they were moved.
 const DIRECTORIES: usize = 256;
@@ -59,7 +59,7 @@ struct Placeholder {
     path: PathBuf,
     stand_in: StandIn,
     object: ObjectId,
-    lock: Lock,
+    lock: FileLock,
     /// The directory it is in, wherever that is by now; none beyond [`DIRECTORIES`].
     parent: Option<Arc<OwnedFd>>,
 }
@@ -107,7 +107,7 @@ impl Placeholders {
             {
                 return Ok(Occupied::Placeholder);
             }
-            let lock = Lock::share(&self.locks, object)?;
+            let lock = lock::share(&self.locks, object)?;
             if place.look()? == Some(object) {
                 self.write_down(path, stand_in, Some(object))?;
                 self.hold(&place, path, stand_in, object, lock);
@@ -143,7 +143,7 @@ impl Placeholders {
 
     fn name(&mut self, place: &Place<'_>, first: &OsStr, path: &Path, stand_in: StandIn) -> io::Result<()> {
         let object = look(&place.parent, first)?.ok_or(io::ErrorKind::NotFound)?;
-        let lock = Lock::share(&self.locks, object)?;
+        let lock = lock::share(&self.locks, object)?;
         self.write_down(path, stand_in, Some(object))?;
         let flags = RenameFlags::NOREPLACE;
         if let Err(error) = renameat_with(&place.parent, first, &place.parent, place.name, flags) {
@@ -154,7 +154,7 @@ impl Placeholders {
         Ok(())
     }
 
-    fn hold(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn, object: ObjectId, lock: Lock) {
+    fn hold(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn, object: ObjectId, lock: FileLock) {
         // What is in one directory comes one after the other.
         let last = self.held.last().and_then(|held| held.parent.as_ref());
         let same = last.filter(|last| is_same(last, &place.parent));
@@ -215,17 +215,20 @@ impl Placeholders {
         } in self.held.drain(..).rev()
         {
             let place = || match (&parent, path.file_name()) {
-                (Some(parent), Some(name)) => Ok(Place {
+                (Some(parent), Some(name)) => Ok(Some(Place {
                     parent: Arc::clone(parent),
                     name,
-                }),
-                _ => Place::of(&path),
+                })),
+                _ => Place::find(&path),
             };
             let content = match stand_in {
                 StandIn::File(content) => Some(content.as_bytes()),
                 StandIn::Link | StandIn::Nothing => None,
             };
-            let removed = lock.leave(|| remove(&place()?, content, Some(object)).map(drop));
+            let removed = lock.leave(|| match place()? {
+                Some(place) => remove(&place, content, Some(object)).map(drop),
+                None => Ok(()),
+            });
             if let Err(error) = removed {
                 result = result.and(Err((path, error)));
             }
@@ -266,7 +269,7 @@ pub fn sweep(journal: &Path, locks: &Path) -> io::Result<Vec<PathBuf>> {
         let gone = || remove(&Place::of(&entry.path)?, entry.content.as_deref(), object);
         let gone = match object {
             None => gone().unwrap_or_default(),
-            Some(object) => Lock::share(locks, object)
+            Some(object) => lock::share(locks, object)
                 .is_ok_and(|lock| lock.leave(gone).is_ok_and(|gone| gone == Some(true))),
         };
         if gone {
@@ -331,6 +334,14 @@ impl<'a> Place<'a> {
             parent: Arc::new(parent),
             name,
         })
+    }
+
+    /// Nothing if the directory is gone.
+    fn find(path: &'a Path) -> io::Result<Option<Self>> {
+        match Self::of(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => found.map(Some),
+        }
     }
 
     fn look(&self) -> io::Result<Option<ObjectId>> {

@@ -1,11 +1,13 @@
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use ringfence_policy::{Kind, Resolve, StandIn};
 use tempfile::TempDir;
 
-use super::{Occupied, Placeholders, sweep};
+use super::{Occupied, Placeholders, sweep, sweep_locks};
 use crate::Host;
 
 struct Ground {
@@ -152,30 +154,129 @@ fn a_journal_cut_short_is_read_as_far_as_it_goes() {
     assert_eq!(swept(&ground.at("missing")), Vec::<PathBuf>::new());
 }
 
-/// In several threads of several processes: the test runs itself.
-#[test]
-fn many_that_come_and_go_always_find_it_and_leave_nothing() {
-    const PLACE: &str = "RINGFENCE_TEST_PLACE";
-    if let Some(place) = std::env::var_os(PLACE) {
-        return come_and_go(place.as_ref());
-    }
+/// Where another process works, which runs a test of this file.
+const PLACE: &str = "RINGFENCE_TEST_PLACE";
+
+fn place_of_another() -> Option<PathBuf> {
+    std::env::var_os(PLACE).map(PathBuf::from)
+}
+
+fn another_process(test: &str, place: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", &format!("placeholder::tests::{test}")]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.env(PLACE, place).spawn().unwrap()
+}
+
+fn ground_of_two() -> TempDir {
     let place = tempfile::tempdir().unwrap();
     for directory in ["top", "locks"] {
         fs::create_dir(place.path().join(directory)).unwrap();
     }
-    let this = "placeholder::tests::many_that_come_and_go_always_find_it_and_leave_nothing";
-    let again = || {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", this]).env(PLACE, place.path());
-        command.stdout(Stdio::piped()).spawn().unwrap()
-    };
+    place
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_locks_of_a_killed_process_are_swept_and_no_others() {
+    if let Some(place) = place_of_another() {
+        let journal = place.join("journal");
+        let mut owner = Placeholders::new(journal, place.join("locks"));
+        owner.occupy(&place.join("top/theirs"), StandIn::Link).unwrap();
+        File::create(place.join("ready")).unwrap();
+        loop {
+            std::thread::park();
+        }
+    }
+    let place = ground_of_two();
+    let (top, locks) = (place.path().join("top"), place.path().join("locks"));
+    let mut other = another_process(
+        "the_locks_of_a_killed_process_are_swept_and_no_others",
+        place.path(),
+    );
+    while !place.path().join("ready").exists() {
+        assert!(other.try_wait().unwrap().is_none());
+        std::thread::yield_now();
+    }
+    let theirs = names(&locks);
+    let mut owner = Placeholders::new(place.path().join("ours"), locks.clone());
+    owner.occupy(&top.join("ours"), StandIn::Link).unwrap();
+    // What is no lock, whoever made it, stays.
+    for name in ["12-34-5", "12-", "journal", "+1-2"] {
+        File::create(locks.join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(top.join("ours"), locks.join("1-2")).unwrap();
+    fs::create_dir(locks.join("3-4")).unwrap();
+    let before = names(&locks);
+    sweep_locks(&locks).unwrap();
+    assert_eq!(names(&locks), before, "both are in use");
+    other.kill().unwrap();
+    other.wait().unwrap();
+    sweep_locks(&locks).unwrap();
+    let left = before.into_iter().filter(|name| !theirs.contains(name));
+    assert_eq!(names(&locks), left.collect::<Vec<_>>());
+    drop(owner);
+    assert_eq!(names(&top), ["theirs"], "the other one's journal tells of it");
+    assert_eq!(
+        sweep(&place.path().join("journal"), &locks).unwrap(),
+        [top.join("theirs")]
+    );
+    sweep_locks(&top).unwrap();
+    sweep_locks(&top.join("missing")).unwrap();
+}
+
+#[test]
+fn nobody_who_sweeps_keeps_a_user_from_removing_its_placeholder() {
+    if let Some(place) = place_of_another() {
+        // Until the pipe that is its standard input is closed.
+        let end = std::thread::spawn(|| std::io::stdin().read_to_end(&mut Vec::new()));
+        while !end.is_finished() {
+            sweep_locks(&place.join("locks")).unwrap();
+            std::thread::sleep(Duration::from_micros(20));
+        }
+        return;
+    }
+    let place = ground_of_two();
+    let (top, locks) = (place.path().join("top"), place.path().join("locks"));
+    let this = "nobody_who_sweeps_keeps_a_user_from_removing_its_placeholder";
+    let sweeper = || another_process(this, place.path());
+    let sweepers = [sweeper(), sweeper()];
+    for round in 0..500 {
+        let mut owner = Placeholders::new(place.path().join("journal"), locks.clone());
+        owner.occupy(&top.join("link"), StandIn::Link).unwrap();
+        owner.remove().unwrap();
+        assert_eq!(names(&top), Vec::<String>::new(), "round {round}");
+    }
+    for sweeper in sweepers {
+        assert!(sweeper.wait_with_output().unwrap().status.success());
+    }
+    assert_eq!(names(&locks), Vec::<String>::new());
+}
+
+/// In several threads of several processes.
+#[test]
+fn many_that_come_and_go_always_find_it_and_leave_nothing() {
+    if let Some(place) = place_of_another() {
+        return come_and_go(&place);
+    }
+    let place = ground_of_two();
+    let this = "many_that_come_and_go_always_find_it_and_leave_nothing";
+    let again = || another_process(this, place.path());
     for child in [again(), again(), again()] {
         let output = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
     for directory in ["top", "locks"] {
-        assert_eq!(fs::read_dir(place.path().join(directory)).unwrap().count(), 0);
+        assert_eq!(names(&place.path().join(directory)), Vec::<String>::new());
     }
 }
 
@@ -187,6 +288,8 @@ fn come_and_go(place: &Path) {
             scope.spawn(move || {
                 for round in 0..100 {
                     let journal = format!("journal-{}-{thread}-{round}", std::process::id());
+                    // As every new set does.
+                    sweep_locks(locks).unwrap();
                     let mut owner = Placeholders::new(locks.join(journal), locks.clone());
                     let (name, stand_in) = match round % 2 {
                         0 => ("link", StandIn::Link),

@@ -140,9 +140,16 @@ fn claim(_: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Removes the directories of this user's sets whose owner is gone.
+/// Removes the directories of this user's sets whose owner is gone, and the locks nobody has, wherever its owner's
+/// directory was.
 #[cfg(unix)]
 fn sweep(root: &Path, locks: &Path) {
+    sweep_directories(root, locks);
+    sweep_locks(locks);
+}
+
+#[cfg(unix)]
+fn sweep_directories(root: &Path, locks: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for path in entries
         .flatten()
@@ -174,8 +181,18 @@ fn sweep_journals(set: &Path, locks: &Path) {
     }
 }
 
+#[cfg(target_os = "linux")]
+fn sweep_locks(locks: &Path) {
+    if let Err(error) = ringfence_host::placeholder::sweep_locks(locks) {
+        tracing::warn!(path = %locks.display(), %error, "locks of nobody could not be removed");
+    }
+}
+
 #[cfg(all(unix, not(target_os = "linux")))]
 fn sweep_journals(_: &Path, _: &Path) {}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn sweep_locks(_: &Path) {}
 
 /// Whether this is a directory of a set of this user, made by another process, and nobody holds its lock.
 ///
@@ -345,6 +362,18 @@ mod tests {
         let owned = OwnedDirectory::create(root.path()).unwrap();
         assert!(!dead.exists() && stranger.exists());
         drop(owned);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn locks_of_nobody_are_swept_by_the_next_set() {
+        let (root, locks) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        File::create(locks.path().join("1-2")).unwrap();
+        File::create(locks.path().join("other")).unwrap();
+        sweep(root.path(), locks.path());
+        let left = fs::read_dir(locks.path()).unwrap();
+        let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, ["other"]);
     }
 
     #[test]

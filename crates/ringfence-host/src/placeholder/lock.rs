@@ -1,16 +1,12 @@
-//! Locks that tell whether anybody still uses a placeholder.
+//! Locks that tell whether anybody still uses a placeholder: files named by the objects, which its users share.
 
-use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-
-use rustix::fs::{FlockOperation, OFlags, fcntl_lock};
-use rustix::io::Errno;
 
 use super::ObjectId;
+use crate::file_lock::FileLock;
 
 /// The directory for the locks of all processes of this user, made if it is not there.
 ///
@@ -32,101 +28,43 @@ pub fn locks_of_user(otherwise: &Path) -> PathBuf {
     }
 }
 
-/// The lock that the users of one placeholder share: a file named by the object.
+/// Removes the locks in a directory that nobody uses, which killed processes leave.
 ///
-/// Between processes it is a record lock of `fcntl(2)`, which ends with its process even if a fork of that process
-/// lives on; within one process, the users are counted.
-#[derive(Debug)]
-pub(super) struct Lock(PathBuf);
-
-/// The locks of this process. A file is open once only: closing any descriptor of it would give the lock back.
-static LOCKS: Mutex<BTreeMap<PathBuf, Users>> = Mutex::new(BTreeMap::new());
-
-struct Users {
-    file: File,
-    count: usize,
-}
-
-impl Lock {
-    pub(super) fn share(locks: &Path, object: ObjectId) -> io::Result<Self> {
-        let path = locks.join(format!("{}-{}", object.0, object.1));
-        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(users) = held.get_mut(&path) {
-            users.count += 1;
-            return Ok(Self(path));
-        }
-        loop {
-            let file = match open_lock(&path) {
-                // Its last user has just removed it.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    DirBuilder::new().recursive(true).mode(0o700).create(locks)?;
-                    continue;
-                }
-                opened => opened?,
-            };
-            fcntl_lock(&file, FlockOperation::LockShared)?;
-            if is_at(&file, &path) {
-                held.insert(path.clone(), Users { file, count: 1 });
-                return Ok(Self(path));
-            }
-        }
-    }
-
-    /// Gives it back; the last user does what there is to do before that.
-    pub(super) fn leave<T>(mut self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        let path = std::mem::take(&mut self.0);
-        // Until this is done nobody else in this process opens the file.
-        let mut held = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(file) = give_back(&mut held, &path) else {
-            return Ok(None);
-        };
-        // Of two processes that leave at once both would find the other one's share, did they keep their own.
-        fcntl_lock(&file, FlockOperation::Unlock)?;
-        match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::AGAIN | Errno::ACCESS) => return Ok(None),
-            other => other?,
-        }
-        if !is_at(&file, &path) {
-            return Ok(None);
-        }
-        let done = last();
-        fs::remove_file(&path)?;
-        done.map(Some)
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        give_back(&mut LOCKS.lock().unwrap_or_else(PoisonError::into_inner), &self.0);
-    }
-}
-
-/// Gives the file to the last user in this process.
-fn give_back(held: &mut BTreeMap<PathBuf, Users>, path: &Path) -> Option<File> {
-    let users = held.get_mut(path)?;
-    users.count -= 1;
-    if users.count > 0 {
-        return None;
-    }
-    held.remove(path).map(|users| users.file)
-}
-
-/// Whether the file has not been removed since it was opened.
-fn is_at(file: &File, path: &Path) -> bool {
-    let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
-        return false;
+/// # Errors
+/// The directory can't be listed, or the first lock that could not be removed; the others are all the same.
+pub fn sweep_locks(locks: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(locks) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
     };
-    (held.dev(), held.ino()) == (there.dev(), there.ino())
+    let mut result = Ok(());
+    for path in entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| is_lock(path))
+    {
+        match FileLock::sweep(&path) {
+            // Removed by its user or another sweep.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            swept => result = result.and(swept.map(drop)),
+        }
+    }
+    result
 }
 
-fn open_lock(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(path)
+/// Takes part in the use of an object.
+pub(super) fn share(locks: &Path, object: ObjectId) -> io::Result<FileLock> {
+    FileLock::share(&locks.join(format!("{}-{}", object.0, object.1)))
+}
+
+/// Whether it is a file of this user whose name names an object.
+fn is_lock(path: &Path) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = path.file_name().and_then(|name| name.to_str());
+    let numbers = name.and_then(|name| name.split_once('-'));
+    let user = rustix::process::geteuid().as_raw();
+    numbers.is_some_and(|(device, inode)| is_number(device) && is_number(inode))
+        && path
+            .symlink_metadata()
+            .is_ok_and(|seen| seen.is_file() && seen.uid() == user)
 }
