@@ -1,29 +1,35 @@
 //! Directories that outlive their set: named homes, and caches of package managers.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ringfence_host::runtime::Cache;
 
 use crate::scratch::{make_private, remove_tree};
 
+#[cfg(not(unix))]
+use lock::FileLock;
+#[cfg(unix)]
+use ringfence_host::file_lock::FileLock;
+
+/// How often to ask again for a cache that somebody cleans.
+const PATIENCE: Duration = Duration::from_millis(5);
+
 /// A kept directory in use; the lock ends with the value.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) directory: PathBuf,
-    _lock: File,
+    _lock: FileLock,
 }
 
-/// The home of a key beneath a directory of kept homes; only one executor can have it.
+/// The home of a key beneath a directory of kept homes, which is canonical; only one executor can have it.
 pub(crate) fn home(homes: &Path, key: &str) -> io::Result<Kept> {
     let directory = homes.join(file_name(key));
-    let lock = lock_file(&directory)?;
-    lock::exclusive(&lock).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::ResourceBusy, "another executor uses it"),
-        _ => error,
-    })?;
+    let in_use = || io::Error::new(io::ErrorKind::ResourceBusy, "another executor uses it");
+    let lock = FileLock::take(&lock_path(&directory))?.ok_or_else(in_use)?;
     make_if_missing(&directory)?;
     Ok(Kept {
         directory,
@@ -31,27 +37,31 @@ pub(crate) fn home(homes: &Path, key: &str) -> io::Result<Kept> {
     })
 }
 
-/// A cache beneath the directory of all kept caches; executors share it.
+/// A cache beneath the directory of all kept caches, which is canonical; executors share it.
 ///
 /// Whoever is alone with it removes what is not part of the cache: settings and programs that change what later
 /// commands run.
 pub(crate) fn cache(caches: &Path, cache: Cache) -> io::Result<Kept> {
     let directory = cache.directory(caches);
-    let lock = lock_file(&directory)?;
-    let alone = match lock::exclusive(&lock) {
-        Ok(()) => true,
-        Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
-        Err(error) => return Err(error),
-    };
-    make_if_missing(&directory)?;
-    if alone {
-        clean(&directory, cache)?;
+    let path = lock_path(&directory);
+    loop {
+        let lock = match FileLock::take(&path)? {
+            Some(lock) => {
+                make_if_missing(&directory)?;
+                clean(&directory, cache)?;
+                lock.open_to_others()?;
+                Some(lock)
+            }
+            None => FileLock::try_share(&path)?,
+        };
+        if let Some(lock) = lock {
+            return Ok(Kept {
+                directory,
+                _lock: lock,
+            });
+        }
+        std::thread::sleep(PATIENCE);
     }
-    lock::shared(&lock)?;
-    Ok(Kept {
-        directory,
-        _lock: lock,
-    })
 }
 
 fn clean(directory: &Path, cache: Cache) -> io::Result<()> {
@@ -86,14 +96,10 @@ fn make_if_missing(directory: &Path) -> io::Result<()> {
     ))
 }
 
-fn lock_file(directory: &Path) -> io::Result<File> {
+fn lock_path(directory: &Path) -> PathBuf {
     let mut name = OsString::from(directory);
     name.push(".lock");
-    File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(name)
+    name.into()
 }
 
 /// A key as the name of a file: letters, digits, `-` and `_` stay, any other byte becomes `%` and its number.
@@ -110,34 +116,42 @@ fn file_name(key: &str) -> String {
         .collect()
 }
 
-#[cfg(unix)]
-mod lock {
-    use std::fs::File;
-    use std::io;
-
-    use rustix::fs::{FlockOperation, flock};
-
-    pub(super) fn exclusive(file: &File) -> io::Result<()> {
-        Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
-    }
-
-    pub(super) fn shared(file: &File) -> io::Result<()> {
-        Ok(flock(file, FlockOperation::LockShared)?)
-    }
-}
-
 #[cfg(not(unix))]
 mod lock {
-    use std::fs::File;
+    use std::fs::{File, TryLockError};
     use std::io;
+    use std::path::Path;
 
-    pub(super) fn exclusive(file: &File) -> io::Result<()> {
-        Ok(file.try_lock()?)
-    }
+    /// The lock of a file, held alone or shared.
+    #[derive(Debug)]
+    pub(super) struct FileLock(File);
 
-    pub(super) fn shared(file: &File) -> io::Result<()> {
-        file.unlock()?;
-        file.lock_shared()
+    impl FileLock {
+        pub(super) fn take(path: &Path) -> io::Result<Option<Self>> {
+            Self::lock(path, File::try_lock)
+        }
+
+        pub(super) fn try_share(path: &Path) -> io::Result<Option<Self>> {
+            Self::lock(path, File::try_lock_shared)
+        }
+
+        pub(super) fn open_to_others(&self) -> io::Result<()> {
+            self.0.unlock()?;
+            self.0.lock_shared()
+        }
+
+        fn lock(path: &Path, how: fn(&File) -> Result<(), TryLockError>) -> io::Result<Option<Self>> {
+            let file = File::options()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(path)?;
+            match how(&file) {
+                Ok(()) => Ok(Some(Self(file))),
+                Err(TryLockError::WouldBlock) => Ok(None),
+                Err(TryLockError::Error(error)) => Err(error),
+            }
+        }
     }
 }
 
@@ -162,6 +176,33 @@ mod tests {
                 .join("file")
                 .exists()
         );
+    }
+
+    /// A fork that has not executed a program yet is such a child.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_home_is_free_again_though_a_child_inherited_its_lock() {
+        use std::process::Command;
+
+        use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+
+        let homes = tempfile::tempdir().unwrap();
+        let homes = homes.path().canonicalize().unwrap();
+        let first = home(&homes, "agent").unwrap();
+        let mut open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+        let leads_there = |descriptor: &fs::DirEntry| {
+            fs::read_link(descriptor.path()).is_ok_and(|target| target == homes.join("agent.lock"))
+        };
+        let number = open.find(leads_there).unwrap().file_name();
+        let number = number.to_str().unwrap().parse().unwrap();
+        let this = pidfd_open(getpid(), PidfdFlags::empty()).unwrap();
+        let lock = pidfd_getfd(this, number, PidfdGetfdFlags::empty()).unwrap();
+        let mut child = Command::new("sleep").arg("60").stdin(lock).spawn().unwrap();
+        drop(first);
+        let second = home(&homes, "agent");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        second.unwrap();
     }
 
     #[test]
