@@ -36,14 +36,11 @@ fn find() -> Result<Findings, Failure> {
     let plan = Plan::new(&PolicyOptions::default())?;
     let set = plan.set(Purpose::Look)?;
     let report = plan.executor(&set).map(|executor| executor.report());
-    let closed = set.close();
-    match closed.problems.first() {
-        Some(problem) => Err(Failure::new(format!("not everything was cleaned up: {problem}"))),
-        None => Ok(Findings {
-            capabilities,
-            report: report?,
-        }),
-    }
+    set.close()?;
+    Ok(Findings {
+        capabilities,
+        report: report?,
+    })
 }
 
 fn json(found: &Result<Findings, Failure>) -> String {

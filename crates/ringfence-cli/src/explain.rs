@@ -47,7 +47,7 @@ pub(crate) fn explain(options: &Explain) -> Result<ExitCode, Failure> {
             answers: answers?,
         })
     });
-    plan::close(&set);
+    plan::close(set);
     let explained = explained?;
     if let Some(signal) = signals.arrived() {
         return Ok(ExitCode::from(status::of_signal(signal)));

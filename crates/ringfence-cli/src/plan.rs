@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    BundleName, Cache, ExecutorError, Field, Guard, Host, Probe, Profile, ProfileConfig, Resolve,
+    BuildError, BundleName, Cache, ExecutorError, Field, Guard, Host, Probe, Profile, ProfileConfig, Resolve,
     ResolvedSubject, Root, Subject,
 };
 
@@ -23,6 +23,9 @@ use origins::Origins;
 
 /// The executor of a run whose home directory has no name.
 const KEY: &str = "run";
+
+/// How often a scratch root is made that other runs keep removing.
+const TRIES: usize = 16;
 
 /// What a set is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,9 +91,8 @@ impl Plan {
     ///
     /// Directories that outlive it are made for a command only; whoever just looks is shown those that are there, and
     /// private ones in place of the others.
-    pub(crate) fn set(&self, purpose: Purpose) -> Result<ExecutorSet, Failure> {
+    pub(crate) fn set(&self, purpose: Purpose) -> Result<Set, Failure> {
         let mut builder = ringfence::ExecutorSet::builder(self.profile.clone())
-            .scratch_root(scratch::root(&self.profile)?)
             .max_executors(1)
             .probe(Probe::AtFirstExecutor);
         if let Some(bundles) = &self.bundles {
@@ -110,13 +112,24 @@ impl Plan {
         if !caches.is_empty() {
             builder = builder.keep_caches(CACHES.make()?, caches);
         }
-        builder.build().map(Into::into).map_err(origins::no_set)
+        let mut tries = 0..TRIES;
+        loop {
+            let root = scratch::root(&self.profile)?;
+            match builder.clone().scratch_root(root.path()).build() {
+                // Another run may have removed it as its last user.
+                Err(BuildError::ScratchRoot { .. }) if tries.next().is_some() => {}
+                built => {
+                    let set = built.map_err(origins::no_set)?.into();
+                    return Ok(Set { set, _root: root });
+                }
+            }
+        }
     }
 
     /// The executor of a set that this plan has made.
-    pub(crate) fn executor(&self, set: &ExecutorSet) -> Result<Executor, Failure> {
+    pub(crate) fn executor(&self, set: &Set) -> Result<Executor, Failure> {
         let key = self.home.as_deref().unwrap_or(KEY);
-        set.executor(key).map_err(|error| match (&error, &self.home) {
+        set.set.executor(key).map_err(|error| match (&error, &self.home) {
             (ExecutorError::Scratch { path, why }, Some(name)) if path.ends_with(name) => {
                 Failure::new(format!("--home {name}: {}: {why}", path.display()))
                     .hint("wait for the run that uses it, or give another name")
@@ -165,10 +178,28 @@ impl Plan {
     }
 }
 
+/// A set, and where its private directory is.
+#[derive(Debug)]
+pub(crate) struct Set {
+    set: ExecutorSet,
+    /// Is dropped after the set.
+    _root: scratch::Root,
+}
+
+impl Set {
+    /// Closes it.
+    pub(crate) fn close(self) -> Result<(), Failure> {
+        match self.set.close().problems.first() {
+            Some(problem) => Err(Failure::new(format!("not everything was cleaned up: {problem}"))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Closes a set, and says what it left.
-pub(crate) fn close(set: &ExecutorSet) {
-    if let Some(problem) = set.close().problems.first() {
-        Failure::new(format!("not everything was cleaned up: {problem}")).print();
+pub(crate) fn close(set: Set) {
+    if let Err(failure) = set.close() {
+        failure.print();
     }
 }
 

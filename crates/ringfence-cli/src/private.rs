@@ -15,12 +15,25 @@ pub(crate) fn ensure_all(path: &Path) -> Result<(), Failure> {
 
 /// Makes a directory for the calling user alone; one that is there must be so already.
 pub(crate) fn ensure(path: &Path) -> Result<(), Failure> {
-    if let Err(error) = create(path)
-        && error.kind() != ErrorKind::AlreadyExists
-    {
-        return Err(Failure::new(format!("{}: {error}", path.display())));
+    let failed = |error| Failure::new(format!("{}: {error}", path.display()));
+    loop {
+        match create(path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+            _ => {}
+        }
+        match is_private(path) {
+            Ok(true) => return Ok(()),
+            Ok(false) => break,
+            // Another run has just removed it.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
     }
-    check(path)
+    Err(Failure::new(format!(
+        "{} is not a directory that only you can use",
+        path.display()
+    ))
+    .hint("remove it, or give it to yourself alone with `chmod 700`"))
 }
 
 #[cfg(unix)]
@@ -40,21 +53,11 @@ fn create_all(path: &Path) -> std::io::Result<()> {
 
 /// In a shared directory somebody else may have been first.
 #[cfg(unix)]
-fn check(path: &Path) -> Result<(), Failure> {
+fn is_private(path: &Path) -> std::io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::symlink_metadata(path)
-        .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    let ours = metadata.is_dir()
-        && metadata.uid() == rustix::process::geteuid().as_raw()
-        && metadata.mode() & 0o077 == 0;
-    if ours {
-        return Ok(());
-    }
-    Err(Failure::new(format!(
-        "{} is not a directory that only you can use",
-        path.display()
-    ))
-    .hint("remove it, or give it to yourself alone with `chmod 700`"))
+    let metadata = std::fs::symlink_metadata(path)?;
+    let ours = metadata.uid() == rustix::process::geteuid().as_raw();
+    Ok(metadata.is_dir() && ours && metadata.mode() & 0o077 == 0)
 }
 
 #[cfg(not(unix))]
@@ -68,6 +71,6 @@ fn create_all(path: &Path) -> std::io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn check(_: &Path) -> Result<(), Failure> {
-    Ok(())
+fn is_private(_: &Path) -> std::io::Result<bool> {
+    Ok(true)
 }

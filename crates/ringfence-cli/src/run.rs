@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
-use ringfence::blocking::{Command, Executor, ExecutorSet};
+use ringfence::blocking::{Command, Executor};
 use ringfence::{Ending, Limit, Outcome, RunError, SetupFailed, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
-use crate::plan::{self, Plan, Purpose};
+use crate::plan::{self, Plan, Purpose, Set};
 use crate::relay::Relay;
 use crate::report::{self, JsonReport};
 use crate::signals::Signals;
@@ -32,13 +32,13 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     };
     let set = plan.set(purpose)?;
     let done = run_in(&set, &plan, options, json, signals);
-    plan::close(&set);
+    plan::close(set);
     done
 }
 
 #[expect(clippy::print_stderr, reason = "what the user asked to see")]
 fn run_in(
-    set: &ExecutorSet,
+    set: &Set,
     plan: &Plan,
     options: &Run,
     json: Option<JsonReport>,

@@ -1,15 +1,32 @@
 //! Where the command line keeps the private directories of its runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ringfence::{Access, Axis, Host, Profile};
 
 use crate::failure::Failure;
 use crate::private;
 
-/// A directory of the calling user's own, made if it is missing: beneath the system's temporary directory, or where
-/// the profile lets commands write there, beneath another one.
-pub(crate) fn root(profile: &Profile) -> Result<PathBuf, Failure> {
+/// A directory of the calling user's own, which other runs use too; whoever drops it last removes it.
+#[derive(Debug)]
+pub(crate) struct Root(PathBuf);
+
+impl Root {
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Root {
+    fn drop(&mut self) {
+        // While others have something in it, it can't be removed.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// The one for a profile, made if it is missing: beneath the system's temporary directory, or where the profile lets
+/// commands write there, beneath another one. Until there is something in it, another run may remove it.
+pub(crate) fn root(profile: &Profile) -> Result<Root, Failure> {
     let closed = |directory: &PathBuf| {
         let decided = profile.decide(&Host, directory, Axis::Write);
         directory.is_absolute() && decided.is_ok_and(|decision| decision.access == Access::Deny)
@@ -24,7 +41,7 @@ pub(crate) fn root(profile: &Profile) -> Result<PathBuf, Failure> {
     private::ensure(&path).map_err(|failure| {
         failure.hint("set TMPDIR to a directory in which you may create others, or remove what is in the way")
     })?;
-    Ok(path)
+    Ok(Root(path))
 }
 
 /// Where private files may lie, in order of preference.

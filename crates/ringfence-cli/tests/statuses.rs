@@ -120,3 +120,20 @@ fn help_and_version_are_answers_not_failures() {
         );
     }
 }
+
+/// Each makes the directory of its user in the scratch root, and the last one of them removes it.
+#[test]
+fn runs_that_come_and_go_at_the_same_place_all_succeed_and_leave_nothing() {
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..25 {
+                    let done = place.command(["run", "--", "true"]).output().unwrap();
+                    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+                }
+            });
+        }
+    });
+    assert_eq!(fs::read_dir(place.scratch()).unwrap().count(), 0);
+}

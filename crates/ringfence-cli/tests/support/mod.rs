@@ -166,27 +166,10 @@ impl Place {
         done
     }
 
-    /// Everything in the scratch root but the empty directory that each user has in it.
+    /// Everything in the scratch root.
     fn leftovers(&self) -> Vec<PathBuf> {
-        let inside = |directory: &Path| -> Vec<PathBuf> {
-            let entries = fs::read_dir(directory).expect("a readable directory");
-            entries.map(|entry| entry.expect("an entry").path()).collect()
-        };
-        let of_users = inside(self.scratch.path());
-        of_users
-            .into_iter()
-            .flat_map(|path| {
-                let name = path
-                    .file_name()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
-                match name.strip_prefix("ringfence-") {
-                    Some(user) if user.parse::<u32>().is_ok() => inside(&path),
-                    _ => vec![path],
-                }
-            })
-            .collect()
+        let entries = fs::read_dir(self.scratch.path()).expect("a readable directory");
+        entries.map(|entry| entry.expect("an entry").path()).collect()
     }
 }
 
