@@ -9,15 +9,15 @@ mod literal;
 mod repository;
 mod watch;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::Pattern;
 
 use bases::Bases;
-use directory::{Directory, Stamp};
+use directory::{Directory, Moment, Stamp};
 use literal::Literals;
 use watch::{Told, Watches};
 
@@ -35,6 +35,12 @@ pub struct Search {
     literals: Literals,
     bases: Bases,
     found: Vec<Found>,
+    unsearched: BTreeSet<Unsearched>,
+    limit: usize,
+    /// The first directory beyond the limit.
+    beyond: Option<PathBuf>,
+    /// What could not be looked at though nothing forbids it; tried again each time.
+    failed: BTreeSet<PathBuf>,
     complete: bool,
 }
 
@@ -82,9 +88,23 @@ pub enum Object {
     File,
 }
 
+/// A directory in which nothing could be looked for, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unsearched {
+    /// Where it is.
+    pub path: PathBuf,
+    /// None where it could not even be looked at.
+    moment: Option<Moment>,
+}
+
 impl Search {
-    /// Searches everything once.
+    /// Searches everything once, up to 200,000 directories.
     pub fn new(scope: Scope) -> Self {
+        Self::limited(scope, DIRECTORY_LIMIT)
+    }
+
+    /// Searches up to so many directories, now and later.
+    pub fn limited(scope: Scope, limit: usize) -> Self {
         let mut search = Self {
             literals: Literals::new(&scope.patterns),
             bases: Bases::new(&scope.patterns, &scope.ruled),
@@ -92,6 +112,10 @@ impl Search {
             directories: BTreeMap::new(),
             watches: Watches::new(),
             found: Vec::new(),
+            unsearched: BTreeSet::new(),
+            limit,
+            beyond: None,
+            failed: BTreeSet::new(),
             complete: true,
         };
         let places = search.scope.places.clone();
@@ -126,9 +150,20 @@ impl Search {
         self.complete
     }
 
+    /// The directories in which nothing could be looked for, without those beyond the limit.
+    pub const fn unsearched(&self) -> &BTreeSet<Unsearched> {
+        &self.unsearched
+    }
+
+    /// The first directory beyond the limit, if it was ever reached: it and others are not looked at.
+    pub fn beyond(&self) -> Option<&Path> {
+        self.beyond.as_deref()
+    }
+
     /// Whether the kernel has told of no change since the last look, and would have.
     pub fn is_quiet(&self) -> bool {
-        self.watches.is_quiet() && self.directories.values().all(Directory::is_watched)
+        let watched = self.directories.values().all(Directory::is_watched);
+        watched && self.failed.is_empty() && self.watches.is_quiet()
     }
 
     /// The directories in which names may have come or gone.
@@ -140,7 +175,9 @@ impl Search {
         let known = self.directories.iter();
         known
             .filter(|(path, directory)| changed(path, directory))
-            .map(|(path, _)| path.clone())
+            .map(|(path, _)| path)
+            .chain(&self.failed)
+            .cloned()
             .collect()
     }
 
@@ -150,15 +187,25 @@ impl Search {
             if self.scope.closed.contains(&path) {
                 continue;
             }
-            if self.directories.len() >= DIRECTORY_LIMIT && !self.directories.contains_key(&path) {
+            if self.directories.len() >= self.limit && !self.directories.contains_key(&path) {
+                // Those that are known are still looked at.
                 self.complete = false;
-                return;
-            }
-            // Watched before it is listed, so that nothing falls between.
-            let Some(stamp) = Stamp::of(&path) else {
-                self.forget(&path);
+                self.beyond.get_or_insert(path);
                 continue;
+            }
+            self.failed.remove(&path);
+            let stamp = match Stamp::look(&path) {
+                Ok(Some(stamp)) => stamp,
+                Ok(None) => {
+                    self.forget(&path);
+                    continue;
+                }
+                Err(error) => {
+                    self.miss(path, &error);
+                    continue;
+                }
             };
+            // Watched before it is listed, so that nothing falls between.
             let watch = self.watches.add(&path);
             let listed = match Directory::list(&path, stamp, watch, &self.scope, &self.bases) {
                 Ok(listed) => listed,
@@ -171,9 +218,12 @@ impl Search {
                     Directory::unlisted(&path, stamp, &self.bases)
                 }
                 Err(_) => {
-                    // What is gone is not there.
-                    self.complete &= Stamp::of(&path).is_none();
                     self.forget(&path);
+                    // What is gone is not there.
+                    if Stamp::of(&path).is_some() {
+                        self.complete = false;
+                        self.failed.insert(path);
+                    }
                     continue;
                 }
             };
@@ -198,6 +248,23 @@ impl Search {
         }
     }
 
+    /// Goes without a directory that can't be looked at: where the way there is closed, what closes it can't be searched.
+    fn miss(&mut self, path: PathBuf, error: &io::Error) {
+        self.forget(&path);
+        let denied = error.kind() == ErrorKind::PermissionDenied;
+        let mut above = path.ancestors().skip(1).filter(|_| denied);
+        let closed = above.find_map(|above| Some((above, Stamp::of(above)?)));
+        match closed.filter(|(above, _)| self.directories.contains_key(*above)) {
+            Some((above, stamp)) if stamp.is_this_users() => {
+                self.forget(above);
+                let unlisted = Directory::unlisted(above, stamp, &self.bases);
+                self.directories.insert(above.to_owned(), unlisted);
+            }
+            Some(_) => {}
+            None => drop(self.failed.insert(path)),
+        }
+    }
+
     fn forget(&mut self, top: &Path) {
         // Paths sort by their components, so what is beneath one follows it.
         let beneath = self.directories.range(top.to_owned()..);
@@ -209,6 +276,7 @@ impl Search {
         for path in gone {
             self.directories.remove(&path);
         }
+        self.failed.retain(|path| !path.starts_with(top));
     }
 
     /// Puts together what the directories hold; says whether it is different.
@@ -218,6 +286,16 @@ impl Search {
         found.sort();
         let different = found != self.found;
         self.found = found;
+        let unlisted = self.directories.iter().filter_map(|(path, directory)| {
+            let moment = Some(directory.unlisted_at()?);
+            Some((path, moment))
+        });
+        let failed = self.failed.iter().map(|path| (path, None));
+        let unsearched = unlisted.chain(failed).map(|(path, moment)| Unsearched {
+            path: path.clone(),
+            moment,
+        });
+        self.unsearched = unsearched.collect();
         different
     }
 }

@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "tests end by panicking")]
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use ringfence_policy::Pattern;
@@ -101,7 +103,7 @@ fn whatever_comes_or_goes_is_noticed_and_nothing_else_is_news() {
         assert_eq!(news, before != matches(&search));
         assert!(!search.look(), "nothing has changed since");
     };
-    let rename = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
+    let rename = |from: &str, to: &str| fs::rename(tree.path(from), tree.path(to)).unwrap();
     expect(&|| drop(tree.file("a/secret")), &["a/secret"]);
     expect(&|| drop(tree.file("a/other")), &["a/secret"]);
     expect(
@@ -116,10 +118,7 @@ fn whatever_comes_or_goes_is_noticed_and_nothing_else_is_news() {
         &|| rename("new", "moved"),
         &["a/secret", "moved/deep/er/secret", "moved/deep/secret"],
     );
-    expect(
-        &|| std::fs::remove_dir_all(tree.path("moved")).unwrap(),
-        &["a/secret"],
-    );
+    expect(&|| fs::remove_dir_all(tree.path("moved")).unwrap(), &["a/secret"]);
     expect(&|| rename("a/secret", "a/plain"), &[]);
     // A directory that takes another's name.
     tree.file("b/secret");
@@ -156,7 +155,7 @@ fn single_paths_are_news_however_they_come_and_go() {
         assert_eq!(matches(&search), expected);
         assert!(!search.look(), "nothing has changed since");
     };
-    let rename = |from: &str, to: &str| std::fs::rename(tree.path(from), tree.path(to)).unwrap();
+    let rename = |from: &str, to: &str| fs::rename(tree.path(from), tree.path(to)).unwrap();
     expect(&|| drop(tree.dir("a/b")), None, false);
     expect(&|| drop(tree.dir("a/b/c")), None, false);
     expect(&|| drop(tree.file("a/b/c/other")), None, false);
@@ -166,7 +165,7 @@ fn single_paths_are_news_however_they_come_and_go() {
     expect(&|| rename("away", "a"), Some(Object::File), true);
     expect(
         &|| {
-            std::fs::remove_dir_all(tree.path("a")).unwrap();
+            fs::remove_dir_all(tree.path("a")).unwrap();
             tree.dir(path);
         },
         Some(Object::Directory),
@@ -299,4 +298,99 @@ fn a_place_of_the_profile_is_never_closed_as_one() {
         (tree.path("sub/b"), Object::File),
     ];
     assert_eq!(matches(&search), expected);
+}
+
+fn unsearched(search: &Search) -> Vec<PathBuf> {
+    let directories = search.unsearched().iter();
+    directories.map(|directory| directory.path.clone()).collect()
+}
+
+#[test]
+fn a_search_that_is_cut_off_says_where_and_still_looks_at_what_it_knows() {
+    let tree = Tree::new();
+    for directory in ["a", "b", "c"] {
+        tree.dir(directory);
+    }
+    let scope = Scope {
+        places: vec![tree.path("")],
+        patterns: vec![Pattern::new(tree.path(""), "**/secret").unwrap()],
+        ..Scope::default()
+    };
+    let whole = Search::limited(scope.clone(), 4);
+    assert!(whole.is_complete() && whole.beyond().is_none());
+    let mut search = Search::limited(scope, 3);
+    assert!(!search.is_complete());
+    let beyond = search.beyond().unwrap().to_owned();
+    assert_eq!(beyond.parent(), Some(tree.root.as_path()));
+    // More directories beyond the limit, on top of the pile, and changes beneath them in it.
+    for directory in ["a", "b", "c"] {
+        tree.file(format!("{directory}/new/secret"));
+        tree.file(format!("{directory}/secret"));
+    }
+    assert!(search.look());
+    assert_eq!(matches(&search).len(), 2, "one in each directory that is known");
+    assert_eq!(search.beyond(), Some(beyond.as_path()));
+}
+
+#[test]
+fn a_directory_that_was_closed_to_its_own_user_is_named_as_long_as_it_is() {
+    let tree = Tree::new();
+    for directory in ["unlisted", "unentered", "above/deep"] {
+        tree.dir(directory);
+    }
+    let mut search = search(&tree, &["**/secret"]);
+    let mode = |name: &str, mode| fs::set_permissions(tree.path(name), Permissions::from_mode(mode)).unwrap();
+    for directory in ["unlisted/new", "unentered/new", "above/deep/new"] {
+        tree.file(format!("{directory}/secret"));
+    }
+    let closed = [("above", 0o000), ("unentered", 0o444), ("unlisted", 0o311)];
+    closed.iter().for_each(|(name, closed)| mode(name, *closed));
+    search.look();
+    let named = unsearched(&search);
+    let found = matches(&search);
+    assert!(
+        !search.look() || cfg!(not(target_os = "linux")),
+        "nothing has changed since"
+    );
+    closed.iter().for_each(|(name, _)| mode(name, 0o755));
+    let before = search.unsearched().clone();
+    search.look();
+    assert_eq!(unsearched(&search), Vec::<PathBuf>::new());
+    assert_eq!(matches(&search).len(), 3);
+    // Nothing is closed to root.
+    if !rustix::process::geteuid().is_root() {
+        let closed = closed.map(|(name, _)| tree.path(name));
+        assert_eq!(named, closed);
+        assert_eq!(found, closed.clone().map(|path| (path, Object::Directory)));
+        // Closed again, it may have something else in it.
+        tree.file("unlisted/x");
+        mode("unlisted", 0o311);
+        search.look();
+        assert_eq!(unsearched(&search), [tree.path("unlisted")]);
+        assert!(search.unsearched().is_disjoint(&before));
+        mode("unlisted", 0o755);
+    }
+}
+
+#[test]
+fn a_directory_too_deep_to_have_a_path_is_named() {
+    let tree = Tree::new();
+    let name = "d".repeat(200);
+    let mut search = search(&tree, &[]);
+    let top = tree.dir(&name);
+    for _ in 0..21 {
+        let up = tree.dir("up");
+        fs::rename(&top, up.join(&name)).unwrap();
+        fs::rename(&up, &top).unwrap();
+    }
+    search.look();
+    let named = unsearched(&search);
+    assert_eq!(named.len(), 1);
+    assert!(named[0].starts_with(&top) && named[0].as_os_str().len() > 4095);
+    assert!(!search.is_quiet());
+    assert!(!search.look());
+    assert_eq!(unsearched(&search), named);
+    fs::remove_dir_all(&top).unwrap();
+    search.look();
+    assert_eq!(unsearched(&search), Vec::<PathBuf>::new());
 }

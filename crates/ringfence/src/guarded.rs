@@ -1,11 +1,12 @@
 //! Where a profile's guards hold on this host: what their patterns match, and what of repositories they close.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence_backend::Guarded;
 use ringfence_host::Host;
-use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search};
+use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search, Unsearched};
 use ringfence_host::repository::Attached;
 use ringfence_policy::{
     Axes, Axis, Hold, Kind, NewRepositories, Origin, Place, Preset, Profile, Protection, Reach, RegionTree,
@@ -34,6 +35,16 @@ pub(crate) struct GuardedPlaces {
     state: Mutex<State>,
 }
 
+/// What is known about the repositories in the workspace and the roots.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) repositories: Vec<Repository>,
+    /// Where others may be.
+    pub(crate) unsearched: BTreeSet<Unsearched>,
+    /// Where the search was cut off.
+    pub(crate) beyond: Option<PathBuf>,
+}
+
 #[derive(Debug)]
 struct State {
     search: Search,
@@ -48,6 +59,22 @@ impl GuardedPlaces {
         tree: &RegionTree,
         attached: Option<Attached>,
         closed: Vec<PathBuf>,
+    ) -> Self {
+        Self::search(profile, tree, attached, closed, Search::new)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn limited(profile: &Profile, limit: usize) -> Self {
+        let search = |scope| Search::limited(scope, limit);
+        Self::search(profile, profile.tree(), None, Vec::new(), search)
+    }
+
+    fn search(
+        profile: &Profile,
+        tree: &RegionTree,
+        attached: Option<Attached>,
+        closed: Vec<PathBuf>,
+        search: impl FnOnce(Scope) -> Search,
     ) -> Self {
         let mut written = 0;
         let sourced = profile.all_guards().iter().map(|guard| {
@@ -71,7 +98,7 @@ impl GuardedPlaces {
         // What is closed in a repository that lies elsewhere is found like any other.
         let mut places = searched(profile, &guards, repositories);
         places.extend(attached.iter().map(|attached| attached.common_directory.clone()));
-        let search = Search::new(Scope {
+        let search = search(Scope {
             places,
             closed,
             patterns: guards
@@ -98,8 +125,8 @@ impl GuardedPlaces {
         places
     }
 
-    /// The repositories in the workspace and the roots, as they are now.
-    pub(crate) fn repositories(&self) -> Vec<Repository> {
+    /// Looks for the repositories that are there now.
+    pub(crate) fn repositories(&self) -> Known {
         let mut state = self.lock();
         self.look(&mut state);
         let found = state.search.found().iter();
@@ -107,7 +134,11 @@ impl GuardedPlaces {
             Found::Repository(repository) => Some(repository.clone()),
             Found::Match { .. } => None,
         });
-        repositories.collect()
+        Known {
+            repositories: repositories.collect(),
+            unsearched: state.search.unsearched().clone(),
+            beyond: state.search.beyond().map(Path::to_owned),
+        }
     }
 
     /// Whether looking again costs nothing.

@@ -1,5 +1,6 @@
 //! How a command ended.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -31,6 +32,11 @@ pub struct Outcome {
     pub usage: Usage,
     /// Repositories it made in the workspace and the roots, where the preset `git` applies.
     pub new_repositories: Vec<NewRepository>,
+    /// Directories in which new repositories could not be looked for; empty when everything was.
+    ///
+    /// Those that can't be listed, and were not in that very state before the command; and where the search was cut off
+    /// at its limit, the first directory beyond it, for this and all others.
+    pub unsearched: Vec<PathBuf>,
     /// When it was started.
     pub started: SystemTime,
     /// Wall time from its start to its end.

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ringfence_host::guarded::{Repository, RepositoryKind};
+use ringfence_host::guarded::{Repository, RepositoryKind, Unsearched};
 use ringfence_host::repository::{self, Linked};
 use ringfence_policy::{Identity, NewRepositories};
 
@@ -31,25 +31,35 @@ pub struct NewRepository {
     pub unrefused: Option<String>,
 }
 
+/// What a command made, as far as it can be told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct News {
+    pub(crate) repositories: Vec<NewRepository>,
+    pub(crate) unsearched: Vec<PathBuf>,
+}
+
 /// What there was before a command, to be compared with what there is afterwards.
 #[derive(Debug)]
 pub(crate) struct Inventory {
     places: Arc<GuardedPlaces>,
     /// Where there is one, and which one: another may come to the same place.
     before: BTreeMap<PathBuf, Option<Identity>>,
+    unsearched: BTreeSet<Unsearched>,
     wanted: NewRepositories,
 }
 
 impl Inventory {
     pub(crate) fn take(places: &Arc<GuardedPlaces>, wanted: NewRepositories) -> Self {
-        let known = places
-            .repositories()
+        let now = places.repositories();
+        let known = now
+            .repositories
             .into_iter()
             .map(|repository| (identity(&repository.path), repository.path))
             .map(|(identity, path)| (path, identity));
         Self {
             places: Arc::clone(places),
             before: known.collect(),
+            unsearched: now.unsearched,
             wanted,
         }
     }
@@ -59,10 +69,19 @@ impl Inventory {
         self.places.is_quiet()
     }
 
-    /// The repositories that came since, without those that are part of other new ones; sets them aside if that is
-    /// wanted.
-    pub(crate) fn compare(&self) -> Vec<NewRepository> {
+    /// Looks for what came since, and sets new repositories aside if that is wanted.
+    pub(crate) fn compare(&self) -> News {
         let now = self.places.repositories();
+        let came = now.unsearched.difference(&self.unsearched);
+        let unsearched = came.map(|directory| directory.path.clone());
+        News {
+            repositories: self.new_repositories(&now.repositories),
+            unsearched: unsearched.chain(now.beyond).collect(),
+        }
+    }
+
+    /// Those that were not there before, without those that are part of other new ones.
+    fn new_repositories(&self, now: &[Repository]) -> Vec<NewRepository> {
         let known: HashSet<Identity> = self.before.values().flatten().copied().collect();
         let is_new = |repository: &&Repository| {
             let there = identity(&repository.path);
@@ -145,4 +164,63 @@ fn set_aside(_: &Path) -> io::Result<()> {
 fn identity(path: &Path) -> Option<Identity> {
     let seen = ringfence_host::observe(path).ok()?;
     seen.map(|(_, identity)| identity)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use ringfence_host::Host;
+    use ringfence_policy::{Profile, ProfileConfig};
+
+    use super::*;
+
+    /// What is told twice after something was done in this workspace, of which so many directories are looked at.
+    #[expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+    fn compare(workspace: &Path, limit: usize, command: &dyn Fn()) -> (News, News) {
+        let config = ProfileConfig {
+            workspace: workspace.to_owned(),
+            ..ProfileConfig::default()
+        };
+        let profile = Profile::new(&config, &Host).unwrap();
+        let places = Arc::new(GuardedPlaces::limited(&profile, limit));
+        let inventory = Inventory::take(&places, NewRepositories::Report);
+        command();
+        (inventory.compare(), inventory.compare())
+    }
+
+    #[test]
+    fn where_the_search_was_cut_off_is_told_each_time() {
+        let workspace = tempfile::tempdir().unwrap();
+        let top = workspace.path().canonicalize().unwrap();
+        let compare = |limit, command: &dyn Fn()| compare(&top, limit, command);
+        let hide = || fs::create_dir_all(top.join("sub/.git/objects")).unwrap();
+        let (first, second) = compare(2, &hide);
+        assert_eq!(first.unsearched, [top.join("sub/.git")]);
+        assert_eq!(first, second);
+        let (first, _) = compare(100, &|| fs::create_dir_all(top.join("sub/.git/refs")).unwrap());
+        assert_eq!(first.unsearched, Vec::<PathBuf>::new());
+        assert_eq!(first.repositories.len(), 1);
+        let (first, _) = compare(3, &|| ());
+        assert_eq!(first.unsearched.len(), 1, "it was so before the command too");
+    }
+
+    #[test]
+    fn what_could_not_be_searched_before_is_told_only_if_it_is_another_now() {
+        let workspace = tempfile::tempdir().unwrap();
+        let top = workspace.path().canonicalize().unwrap();
+        let closed = top.join("closed");
+        fs::create_dir_all(closed.join("sub")).unwrap();
+        let mode = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        mode(0o311);
+        let compare = |command: &dyn Fn()| compare(&top, 100, command).0;
+        let nothing_new = compare(&|| ());
+        let changed = compare(&|| fs::create_dir(closed.join("new")).unwrap());
+        mode(0o755);
+        assert_eq!(nothing_new.unsearched, Vec::<PathBuf>::new());
+        // Nothing is closed to root.
+        let root = rustix::process::geteuid().is_root();
+        assert_eq!(changed.unsearched, if root { vec![] } else { vec![closed] });
+    }
 }

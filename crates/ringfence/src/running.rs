@@ -346,6 +346,7 @@ impl Running {
             lifetime: self.lifetime(),
             usage: self.containment.usage(),
             new_repositories: Vec::new(),
+            unsearched: Vec::new(),
             started: exit.started,
             elapsed: exit.elapsed,
         })
@@ -362,7 +363,9 @@ impl Running {
             }
         };
         let settle = |running: &Self, inventory: &Inventory, mut outcome: Outcome| {
-            outcome.new_repositories = inventory.compare();
+            let news = inventory.compare();
+            outcome.new_repositories = news.repositories;
+            outcome.unsearched = news.unsearched;
             running.finish(Ok(outcome));
         };
         if inventory.is_quick() {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::Fixture;
@@ -555,6 +555,54 @@ fn s_16_new_repositories_are_reported_or_refused() {
                 .is_empty()
         );
     }
+}
+
+/// A command closes what a new repository is in, or puts it where no path leads.
+#[test]
+fn s_16_where_new_repositories_can_not_be_looked_for_is_told() {
+    let told = |text: &str| {
+        let fixture = Fixture::new();
+        let workspace = fixture.workspace.path();
+        let fenced = executor(&fixture, &fixture.config());
+        let outcome = fenced.run_command(workspace, text).unwrap();
+        assert!(outcome.success(), "{outcome:?}");
+        // So that it can be removed.
+        let mut chmod = Command::new("chmod");
+        chmod.args(["-R", "u+rwx", "."]).current_dir(workspace);
+        assert!(chmod.status().unwrap().success());
+        let names = |paths: Vec<PathBuf>| -> Vec<PathBuf> {
+            let inside = |path: PathBuf| path.strip_prefix(workspace).unwrap().to_owned();
+            paths.into_iter().map(inside).collect()
+        };
+        let new = outcome.new_repositories.into_iter().map(|new| new.path);
+        (names(new.collect()), names(outcome.unsearched))
+    };
+    for (repository, text, closed) in [
+        ("sub", "chmod 0311 sub", "sub"),
+        ("sub", "chmod 0444 sub", "sub"),
+        ("above/sub", "chmod 0 above", "above"),
+    ] {
+        let (repository, closed) = (vec![PathBuf::from(repository)], vec![PathBuf::from(closed)]);
+        let git = repository[0].join(".git");
+        let make = format!("mkdir -p {0}/objects {0}/refs", git.display());
+        assert_eq!(told(&make), (repository.clone(), Vec::new()), "the control");
+        // To root no mode closes anything: there it is found.
+        let expected = match rustix::process::geteuid().is_root() {
+            true => (repository, Vec::new()),
+            false => (Vec::new(), closed),
+        };
+        assert_eq!(told(&format!("{make} && {text}")), expected, "{text}");
+    }
+    let name = "d".repeat(200);
+    let (found, unsearched) = told(&format!(
+        "mkdir -p {name}/.git/objects {name}/.git/refs && \
+         for i in $(seq 21); do mkdir u && mv {name} u/ && mv u {name} || exit; done"
+    ));
+    assert!(
+        found.is_empty() && unsearched.len() == 1,
+        "{found:?} {unsearched:?}"
+    );
+    assert!(unsearched[0].starts_with(&name) && unsearched[0].as_os_str().len() > 4000);
 }
 
 #[test]

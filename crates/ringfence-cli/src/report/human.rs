@@ -89,14 +89,19 @@ pub(crate) fn ending(outcome: &Outcome) -> String {
     for limit in &usage.touched {
         let _ = writeln!(text, "it reached its {limit} limit");
     }
-    for repository in &outcome.new_repositories {
-        let _ = writeln!(text, "{}", made(repository));
+    for line in outcome
+        .new_repositories
+        .iter()
+        .map(made)
+        .chain(unsearched(outcome))
+    {
+        let _ = writeln!(text, "{line}");
     }
     text
 }
 
-/// What nobody should have to ask for: why the command was ended, and repositories that make the host run programs, or
-/// that were to be set aside.
+/// What nobody should have to ask for: why the command was ended, repositories that make the host run programs, or
+/// that were to be set aside, and where there may be others.
 pub(crate) fn warnings(outcome: &Outcome) -> String {
     let ended = matches!(outcome.ended, Ending::TimedOut | Ending::LimitExceeded(_));
     let error = outcome.error().filter(|_| ended).map(|error| error.to_string());
@@ -105,7 +110,7 @@ pub(crate) fn warnings(outcome: &Outcome) -> String {
         runs || repository.refused || repository.unrefused.is_some()
     };
     let repositories = outcome.new_repositories.iter().filter(is_notable).map(made);
-    let lines = error.into_iter().chain(repositories);
+    let lines = error.into_iter().chain(repositories).chain(unsearched(outcome));
     lines.map(|line| format!("ringfence: {line}\n")).collect()
 }
 
@@ -132,6 +137,16 @@ fn made(repository: &NewRepository) -> String {
         line.push_str("; the repository around it enters it");
     }
     line
+}
+
+/// Where there may be repositories nobody knows of; as many as a command may like to make.
+fn unsearched(outcome: &Outcome) -> impl Iterator<Item = String> {
+    const TOLD: usize = 10;
+    let could_not = "new repositories could not be looked for in";
+    let told = outcome.unsearched.iter().take(TOLD);
+    let others = outcome.unsearched.len().saturating_sub(TOLD);
+    told.map(move |directory| format!("{could_not} {directory:?}"))
+        .chain((others > 0).then(|| format!("{could_not} {others} other directories")))
 }
 
 fn regions(executor: &Executor) -> String {

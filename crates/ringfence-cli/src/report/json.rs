@@ -128,6 +128,7 @@ fn result(result: &Result<Outcome, RunError>) -> Value {
             "lifetime": outcome.lifetime,
             "usage": usage(&outcome.usage),
             "new_repositories": outcome.new_repositories.iter().map(repository).collect::<Vec<_>>(),
+            "unsearched": outcome.unsearched.iter().map(|directory| path(directory)).collect::<Vec<_>>(),
         }),
         Err(error) => json!({ "error": { "code": error.code(), "message": error.to_string() } }),
     }

@@ -211,6 +211,36 @@ fn new_repositories_are_refused_if_that_is_wanted() {
     assert!(!done.stderr.lines().any(|line| line == "level: Full"), "{done:?}");
 }
 
+/// A path that is too long to lead anywhere hides a repository from everybody, root included.
+#[test]
+fn where_new_repositories_can_not_be_looked_for_is_told() {
+    let place = Place::new();
+    let name = "d".repeat(200);
+    let text = format!(
+        "mkdir -p {name}/.git/objects {name}/.git/refs && \
+         for i in $(seq 21); do mkdir u && mv {name} u/ && mv u {name} || exit; done"
+    );
+    let done = place.sh(&["--json-report", "report.json"], &text).succeeded();
+    let line = "ringfence: new repositories could not be looked for in \"/";
+    let told = done
+        .stderr
+        .lines()
+        .map(|told| told.starts_with(line) && told.contains(&name));
+    assert_eq!(told.collect::<Vec<_>>(), [true], "{done:?}");
+    let report = fs::read(place.file("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    let named = report["result"]["unsearched"].as_array().unwrap();
+    assert!(
+        named.len() == 1 && named[0].as_str().unwrap().contains(&name),
+        "{named:?}"
+    );
+    let again = place.sh(&["-v"], "true").succeeded();
+    assert!(
+        !again.stderr.contains("looked for"),
+        "it was so before the command: {again:?}"
+    );
+}
+
 #[test]
 fn a_device_is_opened_by_name() {
     let opens = |device: &&str| {

@@ -129,6 +129,7 @@ fn the_report_carries_the_plan_and_what_was_used() {
         result["usage"].is_object() && result["new_repositories"].is_array(),
         "{result:#}"
     );
+    assert_eq!(result["unsearched"], Value::Array(Vec::new()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, FileType};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use ringfence_policy::Pattern;
@@ -16,6 +16,8 @@ use super::{Found, Object, Scope, repository};
 pub(super) struct Directory {
     stamp: Stamp,
     watch: Option<i32>,
+    /// Whether it could be listed.
+    listed: bool,
     subdirectories: Vec<OsString>,
     found: Vec<Found>,
 }
@@ -50,6 +52,7 @@ impl Directory {
             return Ok(Self {
                 stamp,
                 watch,
+                listed: true,
                 subdirectories: Vec::new(),
                 found,
             });
@@ -57,12 +60,12 @@ impl Directory {
         let mut entries = Vec::new();
         for entry in fs::read_dir(path)? {
             let entry = entry?;
-            // What is gone already is not there.
-            if let Ok(kind) = entry.file_type() {
-                entries.push(Entry {
-                    name: entry.file_name(),
-                    kind,
-                });
+            let name = entry.file_name();
+            match entry.file_type() {
+                Ok(kind) => entries.push(Entry { name, kind }),
+                Err(error) if error.kind() == ErrorKind::PermissionDenied => return Err(error),
+                // What is gone already is not there.
+                Err(_) => {}
             }
         }
         for (index, base) in sought {
@@ -81,6 +84,7 @@ impl Directory {
         Ok(Self {
             stamp,
             watch,
+            listed: true,
             subdirectories: directories.map(|entry| entry.name).collect(),
             found,
         })
@@ -92,6 +96,7 @@ impl Directory {
         Self {
             stamp,
             watch: None,
+            listed: false,
             subdirectories: Vec::new(),
             found: found.collect(),
         }
@@ -103,6 +108,11 @@ impl Directory {
 
     pub(super) fn found(&self) -> &[Found] {
         &self.found
+    }
+
+    /// How it was when it could not be listed; nothing if it could.
+    pub(super) fn unlisted_at(&self) -> Option<Moment> {
+        (!self.listed).then_some(self.stamp.moment())
     }
 
     pub(super) const fn is_watched(&self) -> bool {
@@ -170,6 +180,9 @@ impl Object {
     }
 }
 
+/// Which directory, and when it last changed: names in it, or what may be done with it.
+pub(super) type Moment = ((u64, u64), (i64, i64));
+
 /// Which directory it was and when names in it last changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
@@ -181,7 +194,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    fn moment(&self) -> ((u64, u64), (i64, i64)) {
+    fn moment(&self) -> Moment {
         (self.identity, self.changed)
     }
 
@@ -196,37 +209,53 @@ impl Stamp {
         false
     }
 
-    /// Looks without following a link; nothing if it is no directory.
-    #[cfg(unix)]
+    /// Nothing if it can't be looked at.
     pub(super) fn of(path: &Path) -> Option<Self> {
+        Self::look(path).ok().flatten()
+    }
+
+    /// Looks without following a link; nothing if no directory is there.
+    #[cfg(unix)]
+    pub(super) fn look(path: &Path) -> io::Result<Option<Self>> {
         use std::os::unix::fs::MetadataExt;
         use std::time::{Duration, SystemTime};
         /// More than any tick of a file system's clock.
         const TICK: Duration = Duration::from_millis(50);
-        let seen = path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
+        let Some(seen) = directory(path)? else {
+            return Ok(None);
+        };
         let changed = (seen.ctime(), seen.ctime_nsec());
         let seconds = u64::try_from(changed.0).unwrap_or_default();
         let nanoseconds = u64::try_from(changed.1).unwrap_or_default();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
         // One from the future is as doubtful as one from just now.
         let is_young = at.elapsed().map_or(true, |age| age < TICK);
-        Some(Self {
+        Ok(Some(Self {
             identity: (seen.dev(), seen.ino()),
             owner: seen.uid(),
             changed,
             is_young,
-        })
+        }))
     }
 
     /// Systems without change times: every directory counts as just changed.
     #[cfg(not(unix))]
-    pub(super) fn of(path: &Path) -> Option<Self> {
-        path.symlink_metadata().ok().filter(fs::Metadata::is_dir)?;
-        Some(Self {
+    pub(super) fn look(path: &Path) -> io::Result<Option<Self>> {
+        let stamp = Self {
             identity: (0, 0),
             owner: 0,
             changed: (0, 0),
             is_young: true,
-        })
+        };
+        Ok(directory(path)?.map(|_| stamp))
+    }
+}
+
+/// What is at a path, if that is a directory.
+fn directory(path: &Path) -> io::Result<Option<fs::Metadata>> {
+    match path.symlink_metadata() {
+        Ok(seen) => Ok(Some(seen).filter(fs::Metadata::is_dir)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
     }
 }
