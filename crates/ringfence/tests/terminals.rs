@@ -1,0 +1,294 @@
+//! Commands with a terminal.
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests end by panicking"
+)]
+
+mod common;
+
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+
+use common::{Fixture, eventually};
+use ringfence::blocking::{Executor, Process};
+use ringfence::{
+    ChildStdin, ChildStdout, Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode, TerminalSize,
+    Tty,
+};
+
+/// A terminal that is typed into and read.
+struct Session {
+    process: Process,
+    keys: ChildStdin,
+    screen: ChildStdout,
+    seen: String,
+}
+
+impl Session {
+    fn start(executor: &Executor, script: &str) -> Self {
+        Self::of(executor.shell(script).tty(Tty::default()).spawn().unwrap())
+    }
+
+    fn of(mut process: Process) -> Self {
+        let (keys, screen) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+        Self {
+            process,
+            keys,
+            screen,
+            seen: String::new(),
+        }
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Reads until the text is on the screen.
+    fn see(&mut self, text: &str) {
+        let mut buffer = [0; 4096];
+        while !self.seen.contains(text) {
+            let count = self.screen.read(&mut buffer).unwrap();
+            assert_ne!(count, 0, "{text:?} is not in {:?}", self.seen);
+            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        }
+        let end = self.seen.find(text).unwrap() + text.len();
+        self.seen.drain(..end);
+    }
+
+    /// Everything that is still to come.
+    fn rest(&mut self) -> String {
+        let mut bytes = Vec::new();
+        self.screen.read_to_end(&mut bytes).unwrap();
+        std::mem::take(&mut self.seen) + &String::from_utf8_lossy(&bytes)
+    }
+}
+
+fn ends_within(process: &Process, patience: Duration) -> Ending {
+    let began = Instant::now();
+    let ended = process.wait().unwrap().ended;
+    assert!(began.elapsed() < patience, "it took {:?}", began.elapsed());
+    ended
+}
+
+const SOON: Duration = Duration::from_secs(5);
+
+// TTY-3, TTY-18, LIN-…: names of the terminal.
+#[test]
+fn tty_3_tty_18_a_command_has_a_controlling_terminal_with_a_name() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let script = "tty; test -t 0 && test -t 1 && test -t 2 && echo all; echo by name >/dev/tty; \
+                  ps -o sid=,pgid=,pid= -p $$ | tr -s ' '; ls /dev/pts | tr '\\n' ' '";
+    let mut session = Session::start(&executor, script);
+    assert_eq!(session.process.stream_mode(), StreamMode::Pty);
+    let screen = session.rest();
+    assert!(
+        screen.starts_with("/dev/pts/0\r\nall\r\nby name\r\n"),
+        "{screen:?}"
+    );
+    assert!(screen.ends_with("0 ptmx "), "{screen:?}");
+    assert_eq!(session.process.wait().unwrap().ended, Ending::Exited(0));
+}
+
+#[test]
+fn tty_5_tty_7_both_outputs_are_on_the_screen_and_end_as_a_file_does() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut process = executor
+        .shell("echo out; echo err >&2")
+        .tty(Tty::default())
+        .spawn()
+        .unwrap();
+    let mut errors = process.take_stderr().unwrap();
+    let mut session = Session::of(process);
+    assert_eq!(session.rest(), "out\r\nerr\r\n");
+    assert_eq!(session.screen.read(&mut [0; 8]).unwrap(), 0);
+    assert_eq!(errors.read(&mut [0; 8]).unwrap(), 0);
+}
+
+#[test]
+fn tty_10_closing_standard_input_types_the_end_of_file() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(&executor, "cat; echo done");
+    session.type_in("one\n");
+    session.see("one\r\none\r\n");
+    session.keys.close().unwrap();
+    session.keys.close().unwrap();
+    session.see("done");
+    let error = session.keys.write(b"x").unwrap_err();
+    assert!(error.get_ref().unwrap().is::<StdinClosed>(), "{error:?}");
+    assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
+}
+
+#[test]
+fn tty_10a_the_end_of_file_is_delivered_in_the_middle_of_a_line_and_with_another_character() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(&executor, "stty eof ^Y; echo ready; cat; echo done");
+    session.see("ready");
+    session.type_in("partial");
+    session.keys.close().unwrap();
+    session.see("partialpartial");
+    session.see("done");
+    assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
+}
+
+#[test]
+fn tty_10a_in_raw_mode_there_is_no_end_of_file_and_closing_says_so() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(&executor, "stty raw -echo; echo ready; head -c 1; echo got");
+    session.see("ready");
+    assert_eq!(session.keys.close(), Err(EofNotDelivered::NotCanonical));
+    session.type_in("q");
+    session.see("qgot");
+    assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
+}
+
+#[test]
+fn tty_11_closing_the_process_hangs_up() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(&executor, "echo ready; sleep 60");
+    session.see("ready");
+    session.process.close();
+    session.process.close();
+    assert_eq!(session.screen.read(&mut [0; 8]).unwrap(), 0);
+    assert_eq!(
+        ends_within(&session.process, SOON),
+        Ending::Signaled {
+            signal: 1,
+            core: false
+        }
+    );
+}
+
+#[test]
+fn tty_11_closing_releases_whoever_reads() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let Session {
+        process,
+        keys: _keys,
+        mut screen,
+        ..
+    } = Session::start(&executor, "sleep 60");
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || screen.read(&mut [0; 8]).unwrap());
+        std::thread::sleep(Duration::from_millis(100));
+        process.close();
+        assert_eq!(reader.join().unwrap(), 0);
+    });
+    ends_within(&process, SOON);
+}
+
+#[test]
+fn tty_12_sig_14_typing_ctrl_c_interrupts() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::of(
+        executor
+            .command("sleep")
+            .arg("60")
+            .tty(Tty::default())
+            .spawn()
+            .unwrap(),
+    );
+    session.type_in("\x03");
+    assert_eq!(
+        ends_within(&session.process, SOON),
+        Ending::Signaled {
+            signal: 2,
+            core: false
+        }
+    );
+}
+
+#[test]
+fn tty_13_tty_14_the_size_is_there_from_the_start_and_can_change() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(
+        &executor,
+        "stty size; trap 'stty size; exit' WINCH; echo ready; while :; do sleep 0.05; done",
+    );
+    session.see("24 80");
+    session.see("ready");
+    session.process.resize(TerminalSize::new(42, 111).unwrap()).unwrap();
+    session.see("42 111");
+    assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
+    session.process.resize(TerminalSize::default()).unwrap();
+
+    let tty = Tty::new(TerminalSize::new(7, 9).unwrap()).term("dumb");
+    let process = executor.shell("stty size; echo $TERM").tty(tty).spawn().unwrap();
+    assert_eq!(Session::of(process).rest(), "7 9\r\ndumb\r\n");
+}
+
+#[test]
+fn sig_13_an_interrupt_reaches_the_job_in_the_foreground_and_a_termination_everybody() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    // With job control the shell runs each job in a group of its own, and stays.
+    let script = "trap : INT; sleep 61 & sh -c 'echo started; exec sleep 60'; echo interrupted $?; read line";
+    let command = executor.command("bash").args(["-m", "-c", script]);
+    let mut session = Session::of(command.tty(Tty::default()).spawn().unwrap());
+    session.see("started");
+    assert_eq!(session.process.signal(Signal::Interrupt), Ok(Delivery::Sent));
+    session.see("interrupted 130");
+    assert_eq!(session.process.signal(Signal::Terminate), Ok(Delivery::Sent));
+    let ended = ends_within(&session.process, SOON);
+    assert_eq!(
+        ended,
+        Ending::Signaled {
+            signal: 15,
+            core: false
+        }
+    );
+}
+
+#[test]
+fn tty_6_output_that_nobody_reads_keeps_no_command_from_ending() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let quiet = Session::start(&executor, "echo unread");
+    assert_eq!(ends_within(&quiet.process, SOON), Ending::Exited(0));
+    let flood = Session::start(&executor, "yes");
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(flood.process.try_wait().is_none());
+    assert_eq!(flood.process.signal(Signal::Kill), Ok(Delivery::Sent));
+    ends_within(&flood.process, SOON);
+    let another = Session::start(&executor, "yes");
+    assert!(set.close().is_clean());
+    assert_eq!(another.process.wait().unwrap().ended, Ending::OwnerClosed);
+}
+
+#[test]
+fn output_of_a_command_with_a_terminal_is_captured() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let outcome = executor
+        .shell("test -t 1 && echo terminal; cat; echo err >&2")
+        .tty(Tty::default())
+        .output()
+        .unwrap();
+    let screen = outcome.stdout.to_text();
+    assert!(screen.contains("terminal\r\n") && screen.contains("err\r\n"), "{screen:?}");
+    assert!(outcome.success());
+}
