@@ -243,22 +243,20 @@ fn sig_13_an_interrupt_reaches_the_job_in_the_foreground_and_a_termination_every
     let fixture = Fixture::new();
     let set = fixture.set();
     let executor = set.executor("a").unwrap();
-    // With job control the shell runs each job in a group of its own, and stays.
-    let script = "trap : INT; sleep 61 & sh -c 'echo started; exec sleep 60'; echo interrupted $?; read line";
-    let command = executor.command("bash").args(["-m", "-c", script]);
-    let mut session = Session::of(command.tty(Tty::default()).spawn().unwrap());
+    // It has job control, so each job is a group of its own, and ignores SIGTERM.
+    let shell = executor.command("bash").args(["--norc", "--noprofile", "-i"]);
+    let shell = shell.terminate_grace(Duration::from_millis(500)).tty(Tty::default());
+    let mut session = Session::of(shell.spawn().unwrap());
+    session.type_in("sleep 61 &\nsh -c 'echo star''ted; exec sleep 60'\n");
     session.see("started");
     assert_eq!(session.process.signal(Signal::Interrupt), Ok(Delivery::Sent));
-    session.see("interrupted 130");
+    session.type_in("echo status $?\n");
+    session.see("status 130");
     assert_eq!(session.process.signal(Signal::Terminate), Ok(Delivery::Sent));
-    let ended = ends_within(&session.process, SOON);
-    assert_eq!(
-        ended,
-        Ending::Signaled {
-            signal: 15,
-            core: false
-        }
-    );
+    session.type_in("wait %1; echo background $?\n");
+    session.see("background 143");
+    // The shell itself has to be killed.
+    assert_eq!(ends_within(&session.process, SOON), Ending::Cancelled);
 }
 
 #[test]
