@@ -16,8 +16,8 @@ use std::time::{Duration, Instant};
 use common::{Fixture, eventually};
 use ringfence::blocking::{Executor, Process};
 use ringfence::{
-    ChildStdin, ChildStdout, Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode, TerminalSize,
-    Tty,
+    ChildStdin, ChildStdout, Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode,
+    TerminalSize, Tty,
 };
 
 /// A terminal that is typed into and read.
@@ -228,7 +228,10 @@ fn tty_13_tty_14_the_size_is_there_from_the_start_and_can_change() {
     );
     session.see("24 80");
     session.see("ready");
-    session.process.resize(TerminalSize::new(42, 111).unwrap()).unwrap();
+    session
+        .process
+        .resize(TerminalSize::new(42, 111).unwrap())
+        .unwrap();
     session.see("42 111");
     assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
     session.process.resize(TerminalSize::default()).unwrap();
@@ -245,7 +248,9 @@ fn sig_13_an_interrupt_reaches_the_job_in_the_foreground_and_a_termination_every
     let executor = set.executor("a").unwrap();
     // It has job control, so each job is a group of its own, and ignores SIGTERM.
     let shell = executor.command("bash").args(["--norc", "--noprofile", "-i"]);
-    let shell = shell.terminate_grace(Duration::from_millis(500)).tty(Tty::default());
+    let shell = shell
+        .terminate_grace(Duration::from_millis(500))
+        .tty(Tty::default());
     let mut session = Session::of(shell.spawn().unwrap());
     session.type_in("sleep 61 &\nsh -c 'echo star''ted; exec sleep 60'\n");
     session.see("started");
@@ -287,6 +292,9 @@ fn output_of_a_command_with_a_terminal_is_captured() {
         .output()
         .unwrap();
     let screen = outcome.stdout.to_text();
-    assert!(screen.contains("terminal\r\n") && screen.contains("err\r\n"), "{screen:?}");
+    assert!(
+        screen.contains("terminal\r\n") && screen.contains("err\r\n"),
+        "{screen:?}"
+    );
     assert!(outcome.success());
 }

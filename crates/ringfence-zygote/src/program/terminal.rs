@@ -16,7 +16,8 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Mounts a devpts that no other spawn sees, and opens a terminal in it.
     ///
-    /// Opened from inside, so that `ttyname(3)` finds a name for it.
+    /// Opened from inside, so that `ttyname(3)` finds a name for it. Its settings are the kernel's, but that a character
+    /// is one of UTF-8 and erased as one.
     pub(crate) fn open<'a>(plan: &Plan<'a>) -> Outcome<'a, Self> {
         plan.check(Step::Terminal)?;
         let at = Path::new(b"/dev/pts\0");
@@ -28,6 +29,9 @@ impl Terminal {
         let master = sys::open(path, flags).at_path(Step::Terminal, path)?;
         sys::unlock_terminal(&master).at(Step::Terminal)?;
         let slave = sys::terminal_peer(&master).at(Step::Terminal)?;
+        let utf8 = sys::terminal_settings(&slave).map(sys::TerminalSettings::with_utf8);
+        utf8.and_then(|settings| sys::set_terminal_settings(&slave, &settings))
+            .at(Step::Terminal)?;
         Ok(Self { master, slave })
     }
 }

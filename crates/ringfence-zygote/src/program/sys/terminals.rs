@@ -7,6 +7,18 @@ use super::{Fd, O_CLOEXEC, O_NOCTTY, O_RDWR, Result, call, fd, int, nr, ptr, ptr
 /// `struct termios` as the kernel has it: four words and twenty characters.
 pub(crate) struct TerminalSettings([u8; 36]);
 
+impl TerminalSettings {
+    /// The same for input in UTF-8.
+    pub(crate) const fn with_utf8(mut self) -> Self {
+        /// In the first word.
+        const IUTF8: u32 = 0o40_000;
+        let [a, b, c, d, ..] = self.0;
+        let [a, b, c, d] = (u32::from_ne_bytes([a, b, c, d]) | IUTF8).to_ne_bytes();
+        (self.0[0], self.0[1], self.0[2], self.0[3]) = (a, b, c, d);
+        self
+    }
+}
+
 pub(crate) fn terminal_settings(terminal: &Fd) -> Result<TerminalSettings> {
     const TCGETS: usize = 0x5401;
     let mut settings = TerminalSettings([0; 36]);
