@@ -11,6 +11,7 @@ use crate::args::{Doctor, PolicyOptions};
 use crate::failure::Failure;
 use crate::plan::{Plan, Purpose};
 use crate::report;
+use crate::signals::Signals;
 use crate::status::OWN_FAILURE;
 
 /// What this host offers, and what a default run in the current directory achieves with it.
@@ -20,7 +21,14 @@ struct Findings {
 }
 
 pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
-    let found = find();
+    // No signal ends this process with something left behind.
+    let signals = Signals::listen()?;
+    let found = find(&signals);
+    if let Err(failure) = &found
+        && failure.is_ended()
+    {
+        return found.map(|_| ExitCode::SUCCESS);
+    }
     let text = if options.json { json(&found) } else { human(&found) };
     report::print(&text)?;
     Ok(if found.is_ok() {
@@ -30,12 +38,12 @@ pub(crate) fn doctor(options: &Doctor) -> Result<ExitCode, Failure> {
     })
 }
 
-fn find() -> Result<Findings, Failure> {
+fn find(signals: &Signals) -> Result<Findings, Failure> {
     let unavailable = |error: Unavailable| Failure::from(BuildError::from(error));
     let capabilities = ringfence::capabilities().map_err(unavailable)?;
     let plan = Plan::new(&PolicyOptions::default())?;
     let set = plan.set(Purpose::Look)?;
-    let report = plan.executor(&set).map(|executor| executor.report());
+    let report = plan.executor(&set, signals).map(|executor| executor.report());
     set.close()?;
     Ok(Findings {
         capabilities,

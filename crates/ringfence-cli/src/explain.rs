@@ -15,7 +15,6 @@ use crate::failure::Failure;
 use crate::plan::{self, Plan, Purpose};
 use crate::report;
 use crate::signals::Signals;
-use crate::status;
 use answer::Explanation;
 use subject::Subject;
 
@@ -24,12 +23,12 @@ const DENIED: u8 = 1;
 
 pub(crate) fn explain(options: &Explain) -> Result<ExitCode, Failure> {
     // No signal ends this process with something left behind.
-    let mut signals = Signals::listen()?;
+    let signals = Signals::listen()?;
     let subject = Subject::new(&options.subject);
     let operations = subject.operations(options.operation)?;
     let plan = Plan::new(&options.policy)?;
     let set = plan.set(Purpose::Look)?;
-    let explained = plan.executor(&set).and_then(|executor| {
+    let explained = plan.executor(&set, &signals).and_then(|executor| {
         let answers = |operation| match &subject {
             Subject::Path(path) => file::answer(&plan, &executor, options, path, operation),
             Subject::Network => Ok(other::network(&executor)),
@@ -50,7 +49,7 @@ pub(crate) fn explain(options: &Explain) -> Result<ExitCode, Failure> {
     plan::close(set);
     let explained = explained?;
     if let Some(signal) = signals.arrived() {
-        return Ok(ExitCode::from(status::of_signal(signal)));
+        return Err(Failure::ended_by(signal));
     }
     report::print(&if options.json {
         format!("{:#}\n", explained.json())

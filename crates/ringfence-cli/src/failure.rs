@@ -24,6 +24,19 @@ impl Failure {
         }
     }
 
+    /// A signal asked this program to end, which needs no words.
+    pub(crate) fn ended_by(signal: i32) -> Self {
+        Self {
+            status: status::of_signal(signal),
+            ..Self::new("")
+        }
+    }
+
+    /// Whether it is that a signal asked for the end.
+    pub(crate) fn is_ended(&self) -> bool {
+        self.message.is_empty()
+    }
+
     /// Says it on standard error: a line for each thing that is wrong, and the hint set off by a blank one.
     #[expect(clippy::print_stderr, reason = "the one place where failures reach the user")]
     pub(crate) fn print(&self) {

@@ -17,6 +17,7 @@ use ringfence::{
 use crate::args::PolicyOptions;
 use crate::failure::Failure;
 use crate::scratch;
+use crate::signals::Signals;
 use draft::Draft;
 use kept::{CACHES, HOMES};
 use origins::Origins;
@@ -126,10 +127,20 @@ impl Plan {
         }
     }
 
-    /// The executor of a set that this plan has made.
-    pub(crate) fn executor(&self, set: &Set) -> Result<Executor, Failure> {
+    /// The executor of a set that this plan has made. At a signal it is given up, and the set is closed.
+    pub(crate) fn executor(&self, set: &Set, signals: &Signals) -> Result<Executor, Failure> {
         let key = self.home.as_deref().unwrap_or(KEY);
-        set.set.executor(key).map_err(|error| match (&error, &self.home) {
+        let mut first = None;
+        let give_up = |signal| {
+            first.get_or_insert(signal);
+            // Not waited for here, as that would be the end of the work.
+            drop(ringfence::ExecutorSet::close(&set.set));
+        };
+        let made = signals.during(|| set.set.executor(key), give_up)?;
+        if let Some(signal) = first {
+            return Err(Failure::ended_by(signal));
+        }
+        made.map_err(|error| match (&error, &self.home) {
             (ExecutorError::Scratch { path, why }, Some(name)) if path.ends_with(name) => {
                 Failure::new(format!("--home {name}: {}: {why}", path.display()))
                     .hint("wait for the run that uses it, or give another name")

@@ -31,7 +31,7 @@ pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
         Purpose::Run
     };
     let set = plan.set(purpose)?;
-    let done = run_in(&set, &plan, options, json, signals);
+    let done = run_in(&set, &plan, options, json, &signals);
     plan::close(set);
     done
 }
@@ -42,9 +42,9 @@ fn run_in(
     plan: &Plan,
     options: &Run,
     json: Option<JsonReport>,
-    mut signals: Signals,
+    signals: &Signals,
 ) -> Result<ExitCode, Failure> {
-    let executor = plan.executor(set)?;
+    let executor = plan.executor(set, signals)?;
     if options.report.dry_run {
         json.map(|json| json.write(&executor, None)).transpose()?;
         report::print(&report::full(&executor))?;
@@ -63,7 +63,7 @@ fn run_in(
         .stdin(Stdio::Inherit);
     // Whoever asked for the end before there was a command meant this program.
     if let Some(signal) = signals.arrived() {
-        return Ok(ExitCode::from(status::of_signal(signal)));
+        return Err(Failure::ended_by(signal));
     }
     let result = finish(command, &executor, signals);
     let written = json.map(|json| json.write(&executor, Some(&result))).transpose();
@@ -110,7 +110,7 @@ fn left_out_of_path(error: &RunError, program: &OsStr, executor: &Executor) -> O
 }
 
 /// Runs the command to its end. Its output is its own unless it has to be counted.
-fn finish(command: Command, executor: &Executor, signals: Signals) -> Result<Outcome, RunError> {
+fn finish(command: Command, executor: &Executor, signals: &Signals) -> Result<Outcome, RunError> {
     let Some(limit) = executor.profile().limits().output_bytes else {
         let process = command.stdout(Stdio::Inherit).stderr(Stdio::Inherit).spawn()?;
         return signals.wait(&process);

@@ -1,46 +1,119 @@
-//! Signals that ask a command to end: caught from the beginning, passed on once there is a command.
+//! Signals that ask a command to end: caught from the beginning, passed on once there is a command. Before, they ask
+//! this program to.
+
+#[cfg(unix)]
+use std::sync::mpsc::{Receiver, Sender};
 
 use ringfence::blocking::Process;
 use ringfence::{Outcome, RunError};
 
 /// The signals of this process, from now on.
 #[cfg(unix)]
-pub(crate) struct Signals(signal_hook::iterator::Signals);
+#[derive(Debug)]
+pub(crate) struct Signals {
+    events: Receiver<Event>,
+    /// Of what ends.
+    done: Sender<Event>,
+    listening: signal_hook::iterator::Handle,
+}
+
+#[cfg(unix)]
+#[derive(Debug)]
+enum Event {
+    Signal(i32),
+    /// The work that signals are heeded during is over.
+    Done,
+}
 
 #[cfg(unix)]
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-        let heeded = [SIGHUP, SIGINT, SIGTERM]
-            .into_iter()
-            .filter(|signal| !is_ignored(*signal));
-        let signals = signal_hook::iterator::Signals::new(heeded);
         let failed = |error: std::io::Error| RunError::Io {
             what: "listening for signals",
             why: error.to_string(),
         };
-        signals.map(Self).map_err(failed)
+        let heeded = [SIGHUP, SIGINT, SIGTERM]
+            .into_iter()
+            .filter(|signal| !is_ignored(*signal));
+        let mut signals = signal_hook::iterator::Signals::new(heeded).map_err(failed)?;
+        let (done, events) = std::sync::mpsc::channel();
+        let (listening, arrived) = (signals.handle(), done.clone());
+        let thread = std::thread::Builder::new().name("signals".to_owned());
+        let listen = move || {
+            // It ends with whoever wants to know.
+            let _ = signals
+                .forever()
+                .try_for_each(|signal| arrived.send(Event::Signal(signal)));
+        };
+        thread.spawn(listen).map_err(failed)?;
+        Ok(Self {
+            events,
+            done,
+            listening,
+        })
     }
 
-    /// The first signal that has come already, if any has.
-    pub(crate) fn arrived(&mut self) -> Option<i32> {
-        self.0.pending().next()
+    /// The first signal that has come already and was not heeded, if any has.
+    pub(crate) fn arrived(&self) -> Option<i32> {
+        match self.events.try_recv() {
+            Ok(Event::Signal(signal)) => Some(signal),
+            _ => None,
+        }
+    }
+
+    /// Does some work, and meanwhile what each signal asks for. One that came before counts as well.
+    pub(crate) fn during<T: Send>(
+        &self,
+        work: impl FnOnce() -> T + Send,
+        mut on_signal: impl FnMut(i32),
+    ) -> Result<T, RunError> {
+        let done = Done(self.done.clone());
+        std::thread::scope(|scope| {
+            let work = move || {
+                let _done = done;
+                work()
+            };
+            let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+            let thread = thread.map_err(|error| RunError::Io {
+                what: "starting a thread",
+                why: error.to_string(),
+            })?;
+            while let Ok(Event::Signal(signal)) = self.events.recv() {
+                on_signal(signal);
+            }
+            Ok(thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        })
     }
 
     /// Waits for the end of the command and passes on every signal that comes meanwhile.
-    pub(crate) fn wait(mut self, process: &Process) -> Result<Outcome, RunError> {
-        let listening = self.0.handle();
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for signal in &mut self.0 {
-                    // A command that has just ended needs no signal.
-                    let _ = process.signal(requested(signal));
-                }
-            });
-            let result = process.wait_all();
-            listening.close();
-            result
-        })
+    pub(crate) fn wait(&self, process: &Process) -> Result<Outcome, RunError> {
+        let pass_on = |signal| {
+            // A command that has just ended needs no signal.
+            let _ = process.signal(requested(signal));
+        };
+        self.during(|| process.wait_all(), pass_on)?
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Signals {
+    fn drop(&mut self) {
+        self.listening.close();
+    }
+}
+
+/// Says that the work is over, however it ends.
+#[cfg(unix)]
+struct Done(Sender<Event>);
+
+#[cfg(unix)]
+impl Drop for Done {
+    fn drop(&mut self) {
+        // Nobody waits for it any more.
+        let _ = self.0.send(Event::Done);
     }
 }
 
@@ -77,11 +150,15 @@ impl Signals {
         Ok(Self)
     }
 
-    pub(crate) fn arrived(&mut self) -> Option<i32> {
+    pub(crate) fn arrived(&self) -> Option<i32> {
         None
     }
 
-    pub(crate) fn wait(self, process: &Process) -> Result<Outcome, RunError> {
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T, _: impl FnMut(i32)) -> Result<T, RunError> {
+        Ok(work())
+    }
+
+    pub(crate) fn wait(&self, process: &Process) -> Result<Outcome, RunError> {
         process.wait_all()
     }
 }

@@ -1,4 +1,5 @@
-//! INT, TERM and HUP sent to `ringfence` reach the confined command, which decides what they do.
+//! INT, TERM and HUP sent to `ringfence` reach the confined command, which decides what they do; before there is one,
+//! they end `ringfence`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
@@ -21,23 +22,19 @@ const FORWARDED: [(Signal, &str, i32); 3] = [
 
 /// Starts a script that says `ready`, and waits until it has.
 fn start(place: &Place, script: &str) -> (Child, BufReader<impl Read>) {
-    // Whoever runs the tests may ignore signals, and so would what they start.
-    let mut env = place.unconfined("env");
-    env.args([
-        "--default-signal=INT,TERM,HUP",
-        RINGFENCE,
-        "run",
-        "--",
-        "sh",
-        "-c",
-        script,
-    ]);
-    let mut child = env.spawn().unwrap();
+    let mut child = start_with(place, &["run", "--", "sh", "-c", script]);
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     output.read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
     (child, output)
+}
+
+fn start_with(place: &Place, arguments: &[&str]) -> Child {
+    // Whoever runs the tests may ignore signals, and so would what they start.
+    let mut env = place.unconfined("env");
+    env.args(["--default-signal=INT,TERM,HUP", RINGFENCE]);
+    env.args(arguments).spawn().unwrap()
 }
 
 fn send(child: &Child, signal: Signal) {
@@ -89,4 +86,44 @@ fn a_command_that_ignores_the_signal_runs_on() {
     output.read_to_string(&mut rest).unwrap();
     let done = place.finish(child).succeeded();
     assert_eq!(rest, "survived\n", "{done:?}");
+}
+
+/// It takes the greatest part of a run in a workspace like this, and nothing waits for it.
+#[test]
+fn a_signal_before_there_is_a_command_ends_the_set_up() {
+    let place = Place::new();
+    for number in 0..5000 {
+        let directory = place.file(&format!("{}/{}", number / 100, number % 100));
+        std::fs::create_dir_all(directory).unwrap();
+    }
+    let began = Instant::now();
+    let whole = place.ringfence(["run", "-v", "--", "true"]).succeeded();
+    let whole_time = began.elapsed();
+    assert!(whole.stderr.contains("level: "), "{whole:?}");
+    let tasks = [
+        (Signal::INT, 2, &["run", "-v", "--", "touch", "ran"][..]),
+        (Signal::TERM, 15, &["run", "-v", "--", "touch", "ran"]),
+        (Signal::HUP, 1, &["run", "--dry-run", "--", "touch", "ran"]),
+        (Signal::INT, 2, &["explain", "network"]),
+        (Signal::TERM, 15, &["doctor"]),
+    ];
+    for (signal, number, arguments) in tasks {
+        let child = start_with(&place, arguments);
+        let began = Instant::now();
+        while place.executors() == 0 {
+            assert!(began.elapsed() < Duration::from_secs(20), "{arguments:?}");
+            thread::sleep(Duration::from_millis(1));
+        }
+        let began = Instant::now();
+        send(&child, signal);
+        let done = place.finish(child);
+        let took = began.elapsed();
+        assert_eq!(
+            (done.status, done.stdout.as_str(), done.stderr.as_str()),
+            (128 + number, "", ""),
+            "{arguments:?}"
+        );
+        assert!(!place.file("ran").exists());
+        assert!(took < whole_time / 2, "{arguments:?}: {took:?} of {whole_time:?}");
+    }
 }

@@ -97,14 +97,19 @@ pub struct Unsearched {
     moment: Option<Moment>,
 }
 
+/// Nobody wanted to know any more.
+#[derive(Debug)]
+struct Abandoned;
+
 impl Search {
-    /// Searches everything once, up to 200,000 directories.
-    pub fn new(scope: Scope) -> Self {
-        Self::limited(scope, DIRECTORY_LIMIT)
+    /// Searches everything once, up to 200,000 directories, unless `abandon` says meanwhile that nobody wants to know any
+    /// more: it is asked before each directory. Then there is nothing.
+    pub fn new(scope: Scope, abandon: &dyn Fn() -> bool) -> Option<Self> {
+        Self::limited(scope, DIRECTORY_LIMIT, abandon)
     }
 
-    /// Searches up to so many directories, now and later.
-    pub fn limited(scope: Scope, limit: usize) -> Self {
+    /// The same, up to so many directories, now and later.
+    pub fn limited(scope: Scope, limit: usize, abandon: &dyn Fn() -> bool) -> Option<Self> {
         let mut search = Self {
             literals: Literals::new(&scope.patterns),
             bases: Bases::new(&scope.patterns, &scope.ruled),
@@ -119,10 +124,10 @@ impl Search {
             complete: true,
         };
         let places = search.scope.places.clone();
-        search.walk(places);
+        search.walk(places, abandon).ok()?;
         search.literals.look(&search.watches, None);
         search.collect();
-        search
+        Some(search)
     }
 
     /// Looks again; says whether anything is different.
@@ -136,7 +141,8 @@ impl Search {
         if stale.is_empty() && !different {
             return false;
         }
-        self.walk(stale);
+        // Never abandoned: what it had not come to would count as looked at.
+        let _ = self.walk(stale, &|| false);
         self.collect()
     }
 
@@ -182,8 +188,11 @@ impl Search {
     }
 
     /// Lists these directories, and those beneath that were not known before.
-    fn walk(&mut self, mut pending: Vec<PathBuf>) {
+    fn walk(&mut self, mut pending: Vec<PathBuf>, abandon: &dyn Fn() -> bool) -> Result<(), Abandoned> {
         while let Some(path) = pending.pop() {
+            if abandon() {
+                return Err(Abandoned);
+            }
             if self.scope.closed.contains(&path) {
                 continue;
             }
@@ -246,6 +255,7 @@ impl Search {
                 known.is_none_or(|known| known.is_another(path))
             }));
         }
+        Ok(())
     }
 
     /// Goes without a directory that can't be looked at: where the way there is closed, what closes it can't be searched.

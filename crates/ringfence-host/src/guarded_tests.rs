@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "tests end by panicking")]
 
+use std::cell::Cell;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -9,9 +10,14 @@ use ringfence_policy::Pattern;
 use super::{Found, Object, Repository, RepositoryKind, Scope, Search};
 use crate::testing::Tree;
 
+/// A search that nobody abandons.
+fn whole(scope: Scope) -> Search {
+    Search::new(scope, &|| false).unwrap()
+}
+
 fn search(tree: &Tree, globs: &[&str]) -> Search {
     let pattern = |glob: &&str| Pattern::new(tree.path(""), *glob).unwrap();
-    Search::new(Scope {
+    whole(Scope {
         places: vec![tree.path("")],
         closed: vec![tree.path("closed")],
         patterns: globs.iter().map(pattern).collect(),
@@ -69,7 +75,7 @@ fn exceptions_and_exact_paths_hold() {
         .unwrap()
         .except("**/*.example.local")
         .unwrap();
-    let mut found = Search::new(Scope {
+    let mut found = whole(Scope {
         places: vec![tree.path("")],
         patterns: vec![
             pattern,
@@ -138,7 +144,7 @@ fn single_paths_are_news_however_they_come_and_go() {
     let tree = Tree::new();
     tree.dir("a");
     let path = "a/b/c/secret";
-    let mut search = Search::new(Scope {
+    let mut search = whole(Scope {
         patterns: vec![
             Pattern::exactly(tree.path(path)),
             Pattern::exactly(tree.path("x")),
@@ -226,7 +232,7 @@ fn a_change_is_noticed_where_the_kernel_does_not_tell() {
     let mut search = search(&tree, &["**/secret"]);
     search.watches = super::Watches::none();
     let watched = std::mem::take(&mut search.directories);
-    search.walk(watched.into_keys().collect());
+    search.walk(watched.into_keys().collect(), &|| false).unwrap();
     tree.file("a/secret");
     assert!(search.look());
     assert_eq!(matches(&search).len(), 1);
@@ -261,7 +267,7 @@ fn a_directory_of_which_everything_matches_is_closed_as_one_unless_something_in_
         ruled: vec![tree.path(""), tree.path("open/sub")],
         ..Scope::default()
     };
-    let mut search = Search::new(scope);
+    let mut search = whole(scope);
     let expected = [
         (tree.path("base"), Object::Directory),
         // What is in it needs no search any more, whichever pattern it matches.
@@ -286,7 +292,7 @@ fn a_place_of_the_profile_is_never_closed_as_one() {
     let tree = Tree::new();
     tree.file("a");
     tree.file("sub/b");
-    let search = Search::new(Scope {
+    let search = whole(Scope {
         places: vec![tree.path("")],
         patterns: vec![Pattern::new(tree.path(""), "**").unwrap()],
         ruled: vec![tree.path("")],
@@ -316,9 +322,9 @@ fn a_search_that_is_cut_off_says_where_and_still_looks_at_what_it_knows() {
         patterns: vec![Pattern::new(tree.path(""), "**/secret").unwrap()],
         ..Scope::default()
     };
-    let whole = Search::limited(scope.clone(), 4);
+    let whole = Search::limited(scope.clone(), 4, &|| false).unwrap();
     assert!(whole.is_complete() && whole.beyond().is_none());
-    let mut search = Search::limited(scope, 3);
+    let mut search = Search::limited(scope, 3, &|| false).unwrap();
     assert!(!search.is_complete());
     let beyond = search.beyond().unwrap().to_owned();
     assert_eq!(beyond.parent(), Some(tree.root.as_path()));
@@ -393,4 +399,29 @@ fn a_directory_too_deep_to_have_a_path_is_named() {
     fs::remove_dir_all(&top).unwrap();
     search.look();
     assert_eq!(unsearched(&search), Vec::<PathBuf>::new());
+}
+
+/// Asked before every directory, it lists none after it was told to stop.
+#[test]
+fn an_abandoned_search_stops_at_the_next_directory() {
+    let tree = Tree::new();
+    for number in 0..10 {
+        tree.dir(format!("{number}/x"));
+    }
+    let scope = || Scope {
+        places: vec![tree.path("")],
+        repositories: true,
+        ..Scope::default()
+    };
+    let asked = Cell::new(0);
+    let after = |count| {
+        asked.set(0);
+        Search::new(scope(), &|| {
+            asked.set(asked.get() + 1);
+            asked.get() > count
+        })
+    };
+    assert!(after(3).is_none());
+    assert_eq!(asked.get(), 4);
+    assert!(after(21).is_some());
 }

@@ -53,19 +53,21 @@ struct State {
 
 impl GuardedPlaces {
     /// Searches the workspace and the roots of the profile, whose rules and those of the executor are in the tree;
-    /// `closed` are directories that are not entered.
+    /// `closed` are directories that are not entered. Nothing if the search was abandoned, as [`Search::new`] says.
     pub(crate) fn new(
         profile: &Profile,
         tree: &RegionTree,
         attached: Option<Attached>,
         closed: Vec<PathBuf>,
-    ) -> Self {
-        Self::search(profile, tree, attached, closed, Search::new)
+        abandon: &dyn Fn() -> bool,
+    ) -> Option<Self> {
+        let search = |scope| Search::new(scope, abandon);
+        Self::search(profile, tree, attached, closed, search)
     }
 
     #[cfg(test)]
-    pub(crate) fn limited(profile: &Profile, limit: usize) -> Self {
-        let search = |scope| Search::limited(scope, limit);
+    pub(crate) fn limited(profile: &Profile, limit: usize) -> Option<Self> {
+        let search = |scope| Search::limited(scope, limit, &|| false);
         Self::search(profile, profile.tree(), None, Vec::new(), search)
     }
 
@@ -74,8 +76,8 @@ impl GuardedPlaces {
         tree: &RegionTree,
         attached: Option<Attached>,
         closed: Vec<PathBuf>,
-        search: impl FnOnce(Scope) -> Search,
-    ) -> Self {
+        search: impl FnOnce(Scope) -> Option<Search>,
+    ) -> Option<Self> {
         let mut written = 0;
         let sourced = profile.all_guards().iter().map(|guard| {
             let source = match guard.origin {
@@ -109,7 +111,7 @@ impl GuardedPlaces {
             hiding: hiding.collect(),
             ruled: tree.rules().iter().map(|rule| rule.path.clone()).collect(),
             repositories,
-        });
+        })?;
         let places = Self {
             profile: profile.clone(),
             guards,
@@ -122,7 +124,7 @@ impl GuardedPlaces {
         };
         let rules = places.rules_for(&places.lock().search);
         places.lock().rules = rules.into();
-        places
+        Some(places)
     }
 
     /// Looks for the repositories that are there now.

@@ -76,12 +76,15 @@ impl Shared {
             path: self.owned_path.clone(),
             why: error.to_string(),
         })?;
-        let guarded = Arc::new(GuardedPlaces::new(
+        // Closing waits for what is in the making, and a search can be long.
+        let searched = GuardedPlaces::new(
             &self.profile,
             &policy.tree,
             attached,
             vec![self.owned_path.clone()],
-        ));
+            &|| self.lifecycle.is_closing(),
+        );
+        let guarded = Arc::new(searched.ok_or(ExecutorError::SetClosed)?);
         let request = CompileRequest {
             policy,
             guarded: Arc::clone(&guarded) as Arc<dyn Guarded>,

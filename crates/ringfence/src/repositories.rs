@@ -184,7 +184,7 @@ mod tests {
             ..ProfileConfig::default()
         };
         let profile = Profile::new(&config, &Host).unwrap();
-        let places = Arc::new(GuardedPlaces::limited(&profile, limit));
+        let places = Arc::new(GuardedPlaces::limited(&profile, limit).unwrap());
         let inventory = Inventory::take(&places, NewRepositories::Report);
         command();
         (inventory.compare(), inventory.compare())

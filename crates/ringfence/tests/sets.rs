@@ -121,6 +121,26 @@ fn set_14_concurrent_callers_of_one_key_get_one_executor() {
     assert!(executors.windows(2).all(|pair| *pair[0] == *pair[1]));
 }
 
+/// Closing waits for what is in the making, and that gives up the search of a great workspace.
+#[test]
+fn closing_does_not_wait_for_the_search_of_the_workspace() {
+    let fixture = Fixture::new();
+    for number in 0..5000 {
+        let directory = fixture.path(&format!("{}/{}", number / 100, number % 100));
+        std::fs::create_dir_all(directory).unwrap();
+    }
+    let set = fixture.set();
+    let owned = fixture.scratch_entries().remove(0);
+    std::thread::scope(|scope| {
+        let making = scope.spawn(|| set.executor("a").map(drop));
+        let is_made = || std::fs::read_dir(&owned).is_ok_and(|entries| entries.count() > 1);
+        eventually("the making of an executor", is_made);
+        assert!(set.close().is_clean());
+        assert_eq!(making.join().unwrap(), Err(ExecutorError::SetClosed));
+    });
+    assert_eq!(fixture.scratch_entries(), [""; 0].map(std::path::PathBuf::from));
+}
+
 // SET-9, SET-19
 #[test]
 fn set_9_set_19_home_and_tmpdir_are_private_writable_and_in_the_environment() {

@@ -166,6 +166,16 @@ impl Place {
         done
     }
 
+    /// How many executors there are, or are being made.
+    pub(crate) fn executors(&self) -> usize {
+        let inside = |path: PathBuf| fs::read_dir(path).into_iter().flatten().flatten();
+        // Beside its executors' directories, which have numbers for names, a set keeps files.
+        let is_executor = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().parse::<u32>().is_ok();
+        let of_users = self.leftovers().into_iter();
+        let sets = of_users.flat_map(inside).map(|set| set.path());
+        sets.flat_map(inside).filter(is_executor).count()
+    }
+
     /// Everything in the scratch root.
     fn leftovers(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.scratch.path()).expect("a readable directory");
