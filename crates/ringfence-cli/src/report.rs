@@ -1,5 +1,6 @@
 //! What was enforced, for people and for programs.
 
+mod directory;
 mod facts;
 mod file;
 mod human;

@@ -141,6 +141,48 @@ fn the_report_names_the_limit_that_was_exceeded() {
     assert_eq!(report["result"]["ended"]["limit_exceeded"], "output");
 }
 
+/// It lands in the directory that was there at the beginning, wherever its path leads since.
+#[test]
+fn the_report_does_not_follow_what_the_command_makes_of_its_directory() {
+    for replace in [
+        "ln -s {} reports",
+        "mkdir reports && echo forged > reports/report.json",
+    ] {
+        let (place, elsewhere) = (Place::new(), tempfile::tempdir().unwrap());
+        let precious = elsewhere.path().join("report.json");
+        fs::write(&precious, "precious\n").unwrap();
+        place.write("reports/old", "");
+        let replace = replace.replace("{}", elsewhere.path().to_str().unwrap());
+        let script = format!("mv reports moved && {replace}; exit 3");
+        let done = place.sh(&["--json-report", "reports/report.json"], &script);
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "precious\n");
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
+        let text = fs::read(place.file("moved/report.json")).unwrap();
+        let report: Value = serde_json::from_slice(&text).unwrap();
+        assert_eq!(report["result"]["ended"]["exited"], 3);
+        // Whoever reads what is at the path now is told that it is something else.
+        let expected = "ringfence: --json-report reports/report.json: its directory was replaced\n";
+        assert!(done.stderr.starts_with(expected), "{done:?}");
+        assert_eq!(done.status, 3, "{done:?}");
+    }
+}
+
+#[test]
+fn the_report_can_go_where_the_commands_output_goes() {
+    let place = Place::new();
+    let options = ["--json-report", "/dev/stdout"];
+    let check = |text: &str| {
+        let report = text.strip_prefix("output\n").unwrap();
+        let report: Value = serde_json::from_str(report).unwrap();
+        assert_eq!(report["result"]["ended"]["exited"], 0);
+    };
+    check(&place.sh(&options, "echo output").succeeded().stdout);
+    let mut command = place.command(["run", options[0], options[1], "--", "echo", "output"]);
+    let to_file = command.stdout(fs::File::create(place.file("all")).unwrap());
+    place.finish(to_file.spawn().unwrap()).succeeded();
+    check(&fs::read_to_string(place.file("all")).unwrap());
+}
+
 /// A guarantee nobody brings about can't be required.
 #[test]
 fn a_required_guarantee_that_is_missing_keeps_the_command_from_running() {
