@@ -2,6 +2,7 @@
 
 mod draft;
 mod environment;
+mod home;
 mod kept;
 mod origins;
 

@@ -45,6 +45,9 @@ fn run_in(
     signals: &Signals,
 ) -> Result<ExitCode, Failure> {
     let executor = plan.executor(set, signals)?;
+    if let Some(warning) = plan.warning() {
+        eprintln!("ringfence: {warning}");
+    }
     if options.report.dry_run {
         json.map(|json| json.write(&executor, None)).transpose()?;
         report::print(&report::full(&executor))?;

@@ -212,3 +212,45 @@ fn a_program_that_is_nowhere_in_path_is_named_as_typed() {
         "a path nobody gave: {done:?}"
     );
 }
+
+#[test]
+fn a_workspace_with_the_home_directory_in_it_is_worth_a_warning() {
+    let place = Place::new();
+    place.write("me/project/file", "");
+    let home = place.file("me").canonicalize().unwrap();
+    let said = |arguments: &[&str]| {
+        let done = place.ringfence_with(&[("HOME", home.to_str().unwrap())], arguments);
+        let done = done.succeeded();
+        assert!(!done.stdout.contains("the command can"), "{done:?}");
+        place.anonymous(&done.stderr)
+    };
+    let fix = "(give a project directory: --workspace DIR)\n";
+    let read = "the command can read everything in it but what is secret";
+    let all = "the command can read and change everything in it but what is protected or secret";
+    for (arguments, expected) in [
+        (
+            &["run", "--workspace", "me"][..],
+            format!("[workspace]/me is the home directory: {all}"),
+        ),
+        (
+            &["run", "--workspace", "me", "--read-only"],
+            format!("[workspace]/me is the home directory: {read}"),
+        ),
+        (
+            &["run", "--workspace", "me", "--dry-run"],
+            format!("[workspace]/me is the home directory: {all}"),
+        ),
+        (
+            &["run"],
+            format!("[workspace] holds the home directory [workspace]/me: {all}"),
+        ),
+    ] {
+        let said = said(&[arguments, &["--", "true"]].concat());
+        assert_eq!(said, format!("ringfence: the workspace {expected} {fix}"));
+    }
+    assert_eq!(said(&["run", "--workspace", "me/project", "--", "true"]), "");
+    // A profile file denies what it does not say.
+    place.write("closed.toml", "command = 'allow'\n");
+    let closed = ["run", "--profile", "closed.toml", "--dry-run", "--", "true"];
+    assert_eq!(said(&closed), "");
+}

@@ -291,7 +291,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 }
 
 /// What the caller's `HOME` names; presets close what is in it.
-fn home_directory() -> Option<PathBuf> {
+pub(super) fn home_directory() -> Option<PathBuf> {
     std::env::var_os("HOME")
         .map(PathBuf::from)
         .filter(|home| home.is_absolute())
