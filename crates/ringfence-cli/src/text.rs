@@ -30,16 +30,6 @@ pub(crate) fn shell_word(text: &OsStr) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The known name that another is spelled like, if one is.
-pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    /// Below it names have little more in common than single letters.
-    const LIKENESS: f64 = 0.8;
-    let likeness = |known: &str| strsim::jaro_winkler(name, known);
-    known
-        .filter(|known| likeness(known) > LIKENESS)
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
-}
-
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have texts without bytes")]
 fn bytes(text: &OsStr) -> Option<&[u8]> {
@@ -86,14 +76,6 @@ mod tests {
             strip_suffix(&value, "?"),
             Some(OsStr::from_bytes(b"\xfe=").to_owned())
         );
-    }
-
-    #[test]
-    fn the_nearest_name_is_one_that_is_near() {
-        let known = || ["python", "path", "node"].into_iter();
-        assert_eq!(nearest("pyhton", known()), Some("python"));
-        assert_eq!(nearest("nodejs", known()), Some("node"));
-        assert_eq!(nearest("ruby", known()), None);
     }
 
     #[test]

@@ -88,6 +88,8 @@ const REVIEWED: &[&str] = &[
     "run --profile wrong.toml -- touch ran",
     "run --profile names.toml -- touch ran",
     "run --profile caches.toml -- touch ran",
+    "run --profile devices.toml -- touch ran",
+    "run --profile directory.toml -- touch ran",
     "run --profile paths.toml --rw nowhere -- touch ran",
     "run --profile paths.toml --open-files 0 -- touch ran",
     "run --profile fixed.toml --workspace here -- touch ran",
@@ -142,8 +144,13 @@ fn messages_are_as_reviewed() {
             "wrong.toml",
             "secrets = ['x']\nnetwork = 'no'\n[limits]\nmemory = '64X'\n",
         ),
-        ("names.toml", "bundles = ['base', 'pyhton']\n"),
+        ("names.toml", "bundles = ['base', 'pyhton']\nnetwork = 'no'\n"),
         ("caches.toml", "cache = ['crago']\n"),
+        (
+            "devices.toml",
+            "devices = [\n'/dev/null',\n'/dev/no-such-device']\n",
+        ),
+        ("directory.toml", "devices = [{ path = '/dev/shm' }]\n"),
         (
             "paths.toml",
             "[[roots]]\npath = 'nowhere'\naccess = 'read-only'\n",

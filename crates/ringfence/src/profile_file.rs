@@ -17,7 +17,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use ringfence_policy::{InvalidProfile, Problem, ProfileConfig};
+use ringfence_host::runtime::{BundleName, Cache};
+use ringfence_policy::{Field, InvalidProfile, Problem, ProfileConfig};
 
 use notes::{Notes, Places, Positions};
 pub use problem::{FilePosition, FileProblem, ProfileFileError};
@@ -48,7 +49,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// | `[environment]` | `inherit` and `unset`, lists of names, in `inherit` also `"CARGO_*"`; `set`, a table of values, which are taken as they are |
 /// | `[limits]` | `memory`, `file_size`, `private_size`, `output` in bytes or as in `"512MiB"`; `cpu_time`, `wall_time` as in `"30s"`; `processes`, `open_files` |
 /// | `require` | names of guarantees, such as `"process_boundary"` |
-/// | `bundles`, `cache` | lists of names |
+/// | `bundles`, `cache` | lists of names of [`BundleName`] and [`Cache`], such as `"python"` and `"cargo"` |
 ///
 /// **Paths.** `${workspace}` and `${home}` stand for the [`Variables`], and `$$` for a dollar. A relative path is
 /// beneath the workspace. Every other character is literal, in the variables too: a workspace named `a[b]` is never
@@ -89,11 +90,11 @@ pub struct ProfileFile {
     pub config: ProfileConfig,
     /// The name of the isolated home directory, if it has one; what a name means is up to the program.
     pub home_name: Option<String>,
-    /// The bundles of the host's programs to open; none leaves the choice to the program, and an empty list opens
-    /// nothing. The names are distinct and not empty; whether there is such a bundle is not checked here.
-    pub bundles: Option<Vec<String>>,
-    /// The caches to open. The names are distinct and not empty; whether there is such a cache is not checked here.
-    pub caches: Vec<String>,
+    /// The bundles of the host's programs to open, each once; none leaves the choice to the program, and an empty list
+    /// opens nothing.
+    pub bundles: Option<Vec<BundleName>>,
+    /// The caches to open, each once.
+    pub caches: Vec<Cache>,
     file: Option<PathBuf>,
     places: Places,
 }
@@ -136,6 +137,15 @@ impl ProfileFile {
             file: Some(path.to_owned()),
             ..read
         })
+    }
+
+    /// Where the file says a part of the configuration: `FILE:LINE:COLUMN: field`, as for a problem. The same holds as for
+    /// [`ProfileFile::explain`].
+    #[must_use]
+    pub fn place(&self, field: Field) -> Option<String> {
+        let (name, position) = self.places.get(&field)?;
+        let file = self.file.as_ref().map(|file| format!("{}:", file.display()));
+        Some(format!("{}{position}: {name}", file.unwrap_or_default()))
     }
 
     /// Says where in the file the problems of a profile made from [`ProfileFile::config`] come from.

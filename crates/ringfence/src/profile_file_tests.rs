@@ -159,7 +159,7 @@ fn everything_a_configuration_has_can_be_said() {
     assert_eq!(file.config, expected);
     assert_eq!(file.home_name.as_deref(), Some("web"));
     assert_eq!(file.bundles, Some(Vec::new()));
-    assert_eq!(file.caches, ["cargo", "npm"]);
+    assert_eq!(file.caches, [Cache::Cargo, Cache::Npm]);
 }
 
 /// POL-21: whether something is a pattern is said by how it is written, never by the characters of a path.

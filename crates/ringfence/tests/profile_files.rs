@@ -118,6 +118,8 @@ fn the_schema_has_the_words_of_the_parser() {
             "/properties/devices/items/anyOf/1/properties/presence",
         ),
         ("require = ['zzz']", "/properties/require/items"),
+        ("bundles = ['zzz']", "/properties/bundles/items"),
+        ("cache = ['zzz']", "/properties/cache/items"),
     ] {
         let FileReason::UnknownWord { known, .. } = only_reason(text) else {
             panic!("{text}")

@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ringfence::{
-    Access, BundleName, Cache, Device, Field, Guarantees, Guard, Home, Host, Kind, Limit, NameError,
-    NewRepositories, Presence, ProfileConfig, ProfileFile, Protection, Resolve, Root, Variables, Verdict,
+    Access, BundleName, Cache, Device, Field, Guarantees, Guard, Home, Host, Kind, Limit, NewRepositories,
+    Presence, ProfileConfig, ProfileFile, Protection, Resolve, Root, Variables, Verdict,
 };
 
 use super::environment;
 use super::origins::Origins;
 use crate::args::{self, Choice, FileOptions, LimitOptions, Place, PolicyOptions};
 use crate::failure::Failure;
-use crate::text;
 
 /// A configuration in the making, and what is no part of one.
 #[derive(Debug)]
@@ -95,25 +94,6 @@ impl Draft {
             let whole = error.problems.iter().all(|problem| problem.position.is_none());
             Failure::new(format!("{}{error}", if whole { "--profile " } else { "" }))
         })?;
-        let unknown = |key, known: &[&str], error: &NameError, name: &str| {
-            let nearest = text::nearest(name, known.iter().copied());
-            let nearest = nearest.map(|name| format!("did you mean `{name}`? "));
-            Failure::new(format!("{}: {key}: {error}", file.display())).hint(format!(
-                "{}{}",
-                nearest.unwrap_or_default(),
-                error.hint()
-            ))
-        };
-        let bundle = |name: &String| {
-            let known: Vec<_> = BundleName::ALL.iter().map(|bundle| bundle.as_str()).collect();
-            let parsed = name.parse::<BundleName>();
-            parsed.map_err(|error| unknown("bundles", &known, &error, name))
-        };
-        let cache = |name: &String| {
-            let known: Vec<_> = Cache::ALL.iter().map(|cache| cache.as_str()).collect();
-            let parsed = name.parse::<Cache>();
-            parsed.map_err(|error| unknown("cache", &known, &error, name))
-        };
         if let Some(given) = &options.workspace
             && !read.config.workspace.starts_with(&variables.workspace)
         {
@@ -125,12 +105,12 @@ impl Draft {
             ))
             .hint("leave it out, or write `workspace = \"${workspace}\"` in the file"));
         }
-        let bundles = read.bundles.as_ref();
         Ok(Self {
-            bundles: bundles
-                .map(|names| names.iter().map(bundle).collect())
-                .transpose()?,
-            caches: read.caches.iter().map(cache).collect::<Result<_, _>>()?,
+            bundles: read
+                .bundles
+                .as_ref()
+                .map(|bundles| bundles.iter().copied().collect()),
+            caches: read.caches.iter().copied().collect(),
             home: read.home_name.clone(),
             config: read.config.clone(),
             origins: Origins::new(Some(read)),

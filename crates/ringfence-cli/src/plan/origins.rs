@@ -1,6 +1,7 @@
 //! Which option or line of a file brought what about, and so which one to name when something is wrong with it.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use ringfence::{
     BuildError, Clause, Discharge, Entry, ExecutorError, Field, Guarantees, InvalidProfile, Problem,
@@ -36,6 +37,12 @@ impl Origins {
     /// The option that brought a part about.
     pub(super) fn option(&self, field: Field) -> Option<&str> {
         self.options.get(&field).map(String::as_str)
+    }
+
+    /// The option or the line of the file that brought a part about.
+    fn named(&self, field: Field) -> Option<String> {
+        let option = self.option(field).map(str::to_owned);
+        option.or_else(|| self.file.as_ref()?.place(field))
     }
 
     /// Why the configuration makes no profile: a line for each problem.
@@ -77,16 +84,28 @@ impl Origins {
             ExecutorError::Unavailable(Unavailable::Path { path, why }) => {
                 let mut devices = config.devices.iter();
                 let index = devices.position(|device| device.path == *path);
-                index
-                    .and_then(|index| self.option(Field::Device(index)))
-                    .map(|option| {
-                        Failure::new(format!("{option}: {why}"))
-                            .hint(format!("write `{option}?` if commands can do without it"))
-                    })
+                index.and_then(|index| self.device(Field::Device(index), path, why))
             }
             _ => None,
         };
         named.unwrap_or_else(|| error.into())
+    }
+
+    /// A device that can't be opened.
+    fn device(&self, field: Field, path: &Path, why: &str) -> Option<Failure> {
+        let named = match self.option(field) {
+            Some(option) => option.to_owned(),
+            None => format!("{}: {path:?}", self.named(field)?),
+        };
+        let hint = match self.option(field) {
+            _ if path.symlink_metadata().is_ok() => "name a device node, such as /dev/kvm".to_owned(),
+            Some(option) => format!("write `{option}?` if commands can do without it"),
+            None => {
+                let entry = format!("{{ path = {path:?}, presence = \"optional\" }}");
+                format!("write `{entry}` if commands can do without it")
+            }
+        };
+        Some(Failure::new(format!("{named}: {why}")).hint(hint))
     }
 
     /// The guarantees that options insist on in vain.
@@ -108,7 +127,7 @@ impl Origins {
         })
     }
 
-    /// The option of a limit that nothing keeps.
+    /// A limit that nothing keeps.
     fn limit(&self, entries: &[Entry]) -> Option<Failure> {
         entries.iter().find_map(|entry| {
             let (Clause::Limit(limit), Discharge::Unenforced { why }) =
@@ -116,9 +135,10 @@ impl Origins {
             else {
                 return None;
             };
-            let option = self.option(Field::Limit(limit))?;
-            let message = format!("{option}: nothing here can limit {limit}: {why}");
-            Some(Failure::new(message).hint(format!("leave {option} out, or run it where this is possible")))
+            let named = self.named(Field::Limit(limit))?;
+            let message = format!("{named}: nothing here can limit {limit}: {why}");
+            let what = self.option(Field::Limit(limit)).unwrap_or("it");
+            Some(Failure::new(message).hint(format!("leave {what} out, or run it where this is possible")))
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use ringfence_host::runtime::{BundleName, Cache};
 use ringfence_policy::{Field, Guarantees, Home, Preset, ProfileConfig};
 
 use super::entries;
@@ -15,8 +16,8 @@ use super::vocabulary as words;
 pub(super) struct Read {
     pub(super) config: ProfileConfig,
     pub(super) home_name: Option<String>,
-    pub(super) bundles: Option<Vec<String>>,
-    pub(super) caches: Vec<String>,
+    pub(super) bundles: Option<Vec<BundleName>>,
+    pub(super) caches: Vec<Cache>,
 }
 
 /// Reads the top of a file; what is wrong is noted and left out.
@@ -53,8 +54,14 @@ pub(super) fn profile(top: &Table<'_>, given: &Variables) -> Read {
     Read {
         config,
         home_name,
-        bundles: get("bundles").map(|node| list(&node)),
-        caches: get("cache").map(|node| list(&node)).unwrap_or_default(),
+        bundles: get("bundles").map(|node| {
+            list(&node, || {
+                BundleName::ALL.iter().map(|bundle| (bundle.as_str(), *bundle))
+            })
+        }),
+        caches: get("cache").map_or(Vec::new(), |node| {
+            list(&node, || Cache::ALL.iter().map(|cache| (cache.as_str(), *cache)))
+        }),
     }
 }
 
@@ -123,12 +130,13 @@ fn presets(only: Option<Node<'_>>, without: Option<Node<'_>>) -> BTreeSet<Preset
 }
 
 fn require(node: &Node<'_>) -> Guarantees {
-    let words = || Guarantees::all().names().zip(Guarantees::all());
-    let names = node.names().into_iter();
-    names.filter_map(|(_, node)| node.word(words())).collect()
+    list(node, || Guarantees::all().names().zip(Guarantees::all()))
+        .into_iter()
+        .collect()
 }
 
-fn list(node: &Node<'_>) -> Vec<String> {
+/// What the words of a list mean, each of which can be there once.
+fn list<W: AsRef<str>, T, K: IntoIterator<Item = (W, T)>>(node: &Node<'_>, known: impl Fn() -> K) -> Vec<T> {
     let names = node.names().into_iter();
-    names.map(|(name, _)| name.to_owned()).collect()
+    names.filter_map(|(_, node)| node.word(known())).collect()
 }

@@ -206,7 +206,10 @@ impl FileReason {
                 let known = known.iter().map(|key| format!("`{key}`"));
                 return format!("use {}", alternatives(known));
             }
-            Self::UnknownWord { known, .. } => {
+            Self::UnknownWord { word, known } => {
+                if let Some(nearest) = nearest(word, known.iter().map(String::as_str)) {
+                    return format!("did you mean {nearest:?}?");
+                }
                 let known = known.iter().map(|word| format!("{word:?}"));
                 return format!("write {}", alternatives(known));
             }
@@ -251,16 +254,21 @@ impl FileReason {
 
     /// A key that is none of the known ones.
     pub(super) fn unknown_key(key: &str, known: &'static [&'static str]) -> Self {
-        /// Below it names have little more in common than single letters.
-        const LIKENESS: f64 = 0.8;
-        let likeness = |known: &str| strsim::jaro_winkler(key, known);
-        let nearest = known
-            .iter()
-            .copied()
-            .filter(|known| likeness(known) > LIKENESS)
-            .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        Self::UnknownKey { nearest, known }
+        Self::UnknownKey {
+            nearest: nearest(key, known.iter().copied()),
+            known,
+        }
     }
+}
+
+/// The known word that another is spelled like, if one is.
+fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Below it words have little more in common than single letters.
+    const LIKENESS: f64 = 0.8;
+    let likeness = |known: &str| strsim::jaro_winkler(word, known);
+    known
+        .filter(|known| likeness(known) > LIKENESS)
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
 }
 
 /// Words as in `a, b or c`.

@@ -106,6 +106,18 @@ fn globs_have_no_variables_and_begin_beneath_a_directory() {
 }
 
 #[test]
+fn a_name_that_nothing_has_is_named_with_the_nearest_one() {
+    let found = errors("bundles = ['base', 'pyhton']\ncache = [\n'x',\n'crago']\nrequire = ['env_scrap']");
+    let expected = [
+        "1:20: bundles[1]: \"pyhton\" is not a word for it (did you mean \"python\"?)",
+        "3:1: cache[0]: \"x\" is not a word for it (write \"cargo\", \"npm\", \"pip\" or \"go\")",
+        "4:1: cache[1]: \"crago\" is not a word for it (did you mean \"cargo\"?)",
+        "5:12: require[0]: \"env_scrap\" is not a word for it (did you mean \"env_scrub\"?)",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn what_says_two_things_at_once_is_refused() {
     assert_eq!(
         code("presets = ['git']\nwithout_presets = []"),
@@ -117,12 +129,12 @@ fn what_says_two_things_at_once_is_refused() {
     );
     for list in [
         "presets = ['git', 'git']",
-        "bundles = ['a', 'b', 'a']",
-        "cache = ['a', 'a']",
+        "bundles = ['base', 'go', 'base']",
+        "cache = ['go', 'go']",
     ] {
         assert_eq!(code(list), "value_twice", "{list}");
     }
-    for list in ["bundles = ['']", "cache = ['a', '']", "home = { name = '' }"] {
+    for list in ["bundles = ['']", "cache = ['go', '']", "home = { name = '' }"] {
         assert_eq!(code(list), "value_empty", "{list}");
     }
     for name in ["..", ".hidden", "a/b", "ä", "a b"] {

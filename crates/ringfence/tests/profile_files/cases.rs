@@ -20,7 +20,7 @@ pub(crate) const GOOD: &[&str] = &[
     "limits = { memory = 0, processes = 9223372036854775807, open_files = 0o17, file_size = '1B' }",
     "limits = { cpu_time = '0ms', wall_time = '100h', private_size = '5TiB', output = '3KB' }",
     "require = ['address_network', 'target_network', 'env_scrub', 'read_boundary']",
-    "bundles = []\ncache = ['cargo', 'ä b']",
+    "bundles = []\ncache = ['cargo', 'npm', 'pip', 'go']",
 ];
 
 /// What neither the schema nor the parser takes, and why.
@@ -92,7 +92,9 @@ pub(crate) const BAD: &[(&str, &str)] = &[
     ("limits = { wall_time = '1d' }", "time"),
     ("require = ['everything']", "value_unknown"),
     ("bundles = ['']", "value_empty"),
-    ("cache = ['a', 'a']", "value_twice"),
+    ("bundles = ['ruby']", "value_unknown"),
+    ("cache = ['go', 'go']", "value_twice"),
+    ("cache = ['cargo', 'ä b']", "value_unknown"),
 ];
 
 /// What takes more than a schema to see.
