@@ -28,8 +28,8 @@ pub(crate) struct Arguments {
     pub(crate) task: Task,
 }
 
-/// The tasks that a man page can be about.
-const TASKS: [&str; 5] = ["run", "explain", "doctor", "man", "completions"];
+/// The tasks there are.
+pub(crate) const TASKS: [&str; 5] = ["run", "explain", "doctor", "man", "completions"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {

@@ -30,6 +30,13 @@ pub(crate) fn shell_word(text: &OsStr) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// Whether one name is spelled like another.
+pub(crate) fn is_near(name: &str, other: &str) -> bool {
+    /// Below it names have little more in common than single letters.
+    const LIKENESS: f64 = 0.8;
+    strsim::jaro_winkler(name, other) > LIKENESS
+}
+
 #[cfg(unix)]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have texts without bytes")]
 fn bytes(text: &OsStr) -> Option<&[u8]> {
@@ -76,6 +83,12 @@ mod tests {
             strip_suffix(&value, "?"),
             Some(OsStr::from_bytes(b"\xfe=").to_owned())
         );
+    }
+
+    #[test]
+    fn names_are_near_that_were_meant() {
+        assert!(is_near("pyhton", "python") && is_near("timeot", "timeout") && is_near("tim", "timeout"));
+        assert!(!is_near("nope", "unprotect") && !is_near("ruby", "rust"));
     }
 
     #[test]

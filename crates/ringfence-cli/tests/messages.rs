@@ -53,6 +53,7 @@ const CASES: &[(&[&str], &[&str], &str)] = &[
 const REVIEWED: &[&str] = &[
     "run",
     "rnu",
+    "run --nope -- touch ran",
     "run --secrets x -- touch ran",
     "run --secret= -- touch ran",
     "run --secret glob: -- touch ran",
