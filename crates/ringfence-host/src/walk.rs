@@ -44,8 +44,9 @@ pub(crate) fn follow(link: Link, known: &mut Known) -> Result<(PathBuf, Vec<Link
     Ok((walk.at, walk.links))
 }
 
-/// What a placeholder leads to: a name in a file system in which nobody can create one.
-pub(crate) const NOWHERE: &str = "/proc/ringfence-nowhere";
+/// What a placeholder leads to: a name in a file system in which nobody can create one. Tools show it, as git does where
+/// it can't make a repository.
+pub(crate) const NOWHERE: &str = "/proc/closed-by-ringfence-see-ringfence-explain";
 
 struct Walk<'a> {
     /// Canonical; names an existing object unless `absent`.
