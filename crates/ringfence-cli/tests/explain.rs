@@ -134,6 +134,27 @@ fn what_closes_something_and_what_would_open_it_is_said_in_words() {
     );
 }
 
+/// What the host's tools keep is not for commands to write: they get a cache of their own.
+#[test]
+fn s_17_a_cache_of_the_commands_own_is_offered_instead_of_that_of_the_host() {
+    let place = Place::new();
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir_all(home.path().join(".cargo/registry")).unwrap();
+    let said = |options: &[&str], path: &str, operation: &str| {
+        let path = home.path().join(path);
+        let asked = [&["explain"], options, &[path.to_str().unwrap(), operation]].concat();
+        let home = home.path().to_str().unwrap();
+        place
+            .ringfence_with(&[("HOME", home), ("CARGO_HOME", "")], &asked)
+            .stdout
+    };
+    let offer = "           or give commands one of their own: --cache cargo\n";
+    assert!(said(&[], ".cargo/registry", "write").ends_with(offer));
+    assert!(!said(&[], ".cargo/registry", "read").contains("--cache"));
+    assert!(!said(&[], ".cargo/bin", "write").contains("--cache"));
+    assert!(!said(&["--cache", "cargo"], ".cargo/registry", "write").contains("--cache"));
+}
+
 /// Settings of the kernel are out of everybody's reach.
 #[test]
 fn what_no_option_opens_is_said() {

@@ -33,6 +33,8 @@ pub(super) struct Answer {
     pub(super) enforced_by: Vec<Entry>,
     /// The options that open what is closed, or close what is open.
     pub(super) remedy: Option<String>,
+    /// An option with which nothing of the host's has to be opened.
+    pub(super) instead: Option<String>,
 }
 
 impl Explanation<'_> {
@@ -78,6 +80,9 @@ impl Explanation<'_> {
                 let _ = writeln!(text, "           {line}");
             }
             let _ = writeln!(text, "           {}", answer.remedy());
+            if let Some(instead) = &answer.instead {
+                let _ = writeln!(text, "           or give commands one of their own: {instead}");
+            }
         }
         text
     }
@@ -96,6 +101,7 @@ impl Explanation<'_> {
                 "enforced_by": answer.enforced_by,
                 "to_open": to_open,
                 "to_close": to_close,
+                "instead": answer.instead,
             })
         });
         json!({

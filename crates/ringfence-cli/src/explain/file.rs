@@ -62,6 +62,10 @@ pub(super) fn answer(
             Access::Allow => remedies.closing(decision.rule),
             Access::Gated | Access::Deny => remedies.opening(decision.rule)?,
         },
+        instead: match access {
+            Access::Allow => None,
+            Access::Gated | Access::Deny => remedies.instead(),
+        },
         rule: decision.rule.cloned(),
         enforced_by,
     })

@@ -24,6 +24,7 @@ pub(super) fn network(executor: &Executor) -> Answer {
         rule: None,
         enforced_by,
         remedy: Some(remedy.to_owned()),
+        instead: None,
     }
 }
 
@@ -41,6 +42,7 @@ pub(super) fn command(plan: &Plan) -> Answer {
         rule: None,
         enforced_by: Vec::new(),
         remedy: Some(format!("`command = \"{word}\"` in a profile file")),
+        instead: None,
     }
 }
 
@@ -90,6 +92,7 @@ pub(super) fn variable(executor: &Executor, name: &OsStr) -> Answer {
             entries(executor, Clause::Environment)
         },
         remedy,
+        instead: None,
     }
 }
 

@@ -69,6 +69,12 @@ impl Remedies<'_> {
         Ok(self.is_open_with(None, Root::Added).then(|| self.root()))
     }
 
+    /// The option that gives commands a cache of their own, so that they need not write that of the host's tools.
+    pub(super) fn instead(&self) -> Option<String> {
+        let cache = self.plan.unkept_cache(&self.at.path)?;
+        (self.axis == Axis::Write).then(|| format!("--cache {cache}"))
+    }
+
     /// What opens it once the guard with this index is left out by an option: that may not be the only one.
     fn without(&self, guard: usize, option: Option<String>) -> Result<Option<String>, Failure> {
         let others = self

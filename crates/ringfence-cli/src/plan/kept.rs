@@ -1,7 +1,10 @@
 //! Where directories are that outlive a run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use ringfence::Cache;
+
+use super::{Plan, draft};
 use crate::failure::Failure;
 use crate::private;
 
@@ -21,6 +24,14 @@ pub(super) const CACHES: Kept = Kept {
     below: "ringfence/caches",
 };
 
+impl Plan {
+    /// The cache of the host's tools that a canonical path is in, if commands don't have one of their own.
+    pub(crate) fn unkept_cache(&self, path: &Path) -> Option<Cache> {
+        let cache = Cache::at(path, &draft::home_directory()?, &absolute)?;
+        (!self.caches.contains(&cache)).then_some(cache)
+    }
+}
+
 /// A directory beneath the one that a variable of the XDG Base Directory Specification names.
 #[derive(Debug)]
 pub(super) struct Kept {
@@ -33,11 +44,6 @@ pub(super) struct Kept {
 impl Kept {
     /// Where it is.
     pub(super) fn path(&self) -> Result<PathBuf, Failure> {
-        let absolute = |name: &str| {
-            std::env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
         let Self { option, variable, .. } = self;
         let base = absolute(variable).or_else(|| Some(absolute("HOME")?.join(self.in_home)));
         let base = base.ok_or_else(|| {
@@ -53,4 +59,11 @@ impl Kept {
         private::ensure_all(&path).map_err(|failure| failure.in_option(self.option))?;
         Ok(path)
     }
+}
+
+/// The path that a variable holds.
+fn absolute(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name)
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
 }

@@ -1,12 +1,15 @@
 //! Caches of package managers that may be kept from one run to the next.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use ringfence_policy::Resolve;
+
 use super::variables::PRIVATE;
 use super::{BundleName, NameError};
+use crate::Host;
 
 /// Downloads, and what was built from them, that a caller may let commands share instead of each having its own
 /// below its home directory.
@@ -72,6 +75,19 @@ impl Cache {
             )
         })
         .collect()
+    }
+
+    /// The cache that a canonical path is in on the host, by what the caller's variables and defaults of the tools say.
+    /// Nothing for what is beside a cache, such as programs.
+    pub fn at(path: &Path, home: &Path, variable: &dyn Fn(&str) -> Option<PathBuf>) -> Option<Self> {
+        PRIVATE.iter().find_map(|row| {
+            let (cache, below) = row.cache?;
+            let named = variable(row.variable).unwrap_or_else(|| home.join(row.below));
+            let top = Host.resolve(&named).ok()?.path;
+            let mut rest = path.strip_prefix(top).ok()?.iter();
+            let is_kept = |name: &OsStr| cache.keeps().iter().any(|kept| name == *kept);
+            (!below.is_empty() || rest.next().is_none_or(is_kept)).then_some(cache)
+        })
     }
 
     /// The names in [`Cache::directory`] that are the cache and its locks.

@@ -55,3 +55,25 @@ fn what_a_cache_keeps_names_the_places_of_its_variables() {
         assert!(cache.keeps().contains(&below), "{cache}: {below}");
     }
 }
+
+#[test]
+fn a_path_is_in_the_cache_that_a_tool_would_keep_there() {
+    let home = Path::new("/no/home");
+    let variable = |name: &str| (name == "GOCACHE").then(|| "/no/build".into());
+    for (path, cache) in [
+        ("/no/home/.cargo", Some(Cache::Cargo)),
+        ("/no/home/.cargo/registry/index", Some(Cache::Cargo)),
+        ("/no/home/.cargo/bin/x", None),
+        ("/no/home/.cargo/credentials.toml", None),
+        ("/no/home/.npm/_cacache/x", Some(Cache::Npm)),
+        ("/no/home/.npm/_npx", None),
+        ("/no/home/.cache/pip", Some(Cache::Pip)),
+        ("/no/home/go/pkg/mod/x", Some(Cache::Go)),
+        ("/no/home/go/bin", None),
+        ("/no/build/x", Some(Cache::Go)),
+        ("/no/home/.cache/go-build", None),
+        ("/no/home", None),
+    ] {
+        assert_eq!(Cache::at(Path::new(path), home, &variable), cache, "{path}");
+    }
+}
