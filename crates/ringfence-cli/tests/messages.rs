@@ -79,6 +79,8 @@ const REVIEWED: &[&str] = &[
     "run --pids some -- touch ran",
     "run --cpu-time 0s -- touch ran",
     "run --open-files 0 -- touch ran",
+    "run --secret one -- touch ran",
+    "run --protect one --require write_boundary -- touch ran",
     "run --json-report - -- touch ran",
     "run --json-report here -- touch ran",
     "run --json-report nowhere/ -- touch ran",
@@ -163,6 +165,8 @@ fn messages_are_as_reviewed() {
     fs::create_dir_all(place.file("here")).unwrap();
     fs::create_dir_all(place.file(".vscode")).unwrap();
     std::os::unix::fs::symlink("loop", place.file("loop")).unwrap();
+    place.write("one", "");
+    fs::hard_link(place.file("one"), place.file("two")).unwrap();
     let mut all = String::new();
     for line in REVIEWED {
         let done = place.ringfence(line.split(' '));

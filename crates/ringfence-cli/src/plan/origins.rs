@@ -8,7 +8,7 @@ use ringfence::{
     ProfileConfig, ProfileFile, Reason, Unavailable,
 };
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 
 /// Where the parts of a configuration come from.
 #[derive(Debug)]
@@ -121,10 +121,12 @@ impl Origins {
         } else {
             evidence.join("; ")
         };
-        (!wanted.is_empty()).then(|| {
-            Failure::new(format!("--require {wanted}: it is not achieved: {evidence}"))
-                .hint("leave it out, or run it where this holds; `ringfence doctor` says what this host can enforce")
-        })
+        let hint = failure::ways_out(entries).unwrap_or_else(|| {
+            "leave it out, or run it where this holds; `ringfence doctor` says what this host can enforce"
+                .to_owned()
+        });
+        (!wanted.is_empty())
+            .then(|| Failure::new(format!("--require {wanted}: it is not achieved: {evidence}")).hint(hint))
     }
 
     /// A limit that nothing keeps.
