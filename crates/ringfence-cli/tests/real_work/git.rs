@@ -147,6 +147,17 @@ fn git_branches_tags_merges_and_collects_garbage() {
     assert_eq!(parents.split_whitespace().count(), 2, "not a merge");
 }
 
+/// As docs/presets.md says.
+#[test]
+fn git_with_another_home_takes_no_notice_of_placeholders_where_it_finds_the_ignore_file() {
+    let Some(place) = repository() else { return };
+    let status = |script: &str| place.sh(&[], script).succeeded().stdout;
+    assert_eq!(status("git status --short"), "");
+    assert!(status("HOME=/tmp git status --short").contains("?? .mcp.json\n"));
+    let found = "XDG_CONFIG_HOME=\"$HOME/.config\" HOME=/tmp git status --short";
+    assert_eq!(status(found), "");
+}
+
 /// A workspace with a repository that was made outside, of one commit; `None` is a visible skip.
 fn repository() -> Option<Place> {
     if !has_git() {
