@@ -304,8 +304,11 @@ fn the_network_commands_and_variables_can_be_asked_for() {
         let key = if status == 0 { "to_close" } else { "to_open" };
         assert_eq!(answer[key], remedy, "{options:?}: {answer:#}");
     }
-    let forced = json(&place, &["env:TMPDIR"]);
-    assert!(forced["answers"][0]["to_close"].is_null(), "{forced:#}");
+    // Another value for one that ringfence sets changes nothing.
+    for question in [&["env:TMPDIR"][..], &["--env", "HOME=/elsewhere", "env:HOME"]] {
+        let forced = json(&place, question);
+        assert!(forced["answers"][0]["to_close"].is_null(), "{forced:#}");
+    }
 }
 
 #[test]

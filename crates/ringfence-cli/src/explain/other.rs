@@ -50,7 +50,11 @@ pub(super) fn command(plan: &Plan) -> Answer {
 pub(super) fn variable(executor: &Executor, name: &OsStr) -> Answer {
     let rules = executor.profile().environment();
     let notes = executor.environment_notes();
-    let is_present = executor.variables().iter().any(|(other, _)| other == name);
+    let variables = executor.variables();
+    let present = variables.iter().find(|(other, _)| other == name);
+    let is_present = present.is_some();
+    // What ringfence sets outranks what the profile does.
+    let is_profiles = present.is_some_and(|(_, value)| rules.set_values().get(name) == Some(value));
     let is_here = std::env::var_os(name).is_some();
     let word = text::shell_word(name);
     let risk = Never::of(name).map(|row| row.reason);
@@ -61,7 +65,7 @@ pub(super) fn variable(executor: &Executor, name: &OsStr) -> Answer {
             "a rule passes it on"
         };
         (Access::Allow, by.to_owned(), Some(format!("--env-unset {word}")))
-    } else if is_present && rules.set_values().contains_key(name) {
+    } else if is_profiles {
         let by = "the profile sets its value".to_owned();
         (Access::Allow, by, Some(format!("--env-unset {word}")))
     } else if is_present {
