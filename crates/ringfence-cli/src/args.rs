@@ -81,6 +81,18 @@ Examples:
 Exit status: the command's own; 124 timed out; 125 ringfence failed; 126 the program can't be executed; 127 it was not \
 found; 128+N ended by signal N; 137 killed.";
 
+/// When something is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// Where it makes sense.
+    #[default]
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
 #[derive(Debug, Default, Args)]
 #[command(after_help = STATUSES, after_long_help = RUN_DETAILS)]
 pub(crate) struct Run {
@@ -89,6 +101,13 @@ pub(crate) struct Run {
 
     #[command(flatten)]
     pub(crate) report: ReportOptions,
+
+    /// Whether the command gets a terminal of its own
+    ///
+    /// With auto it does where standard output or standard error is a terminal; what you type goes there where standard
+    /// input is one too and ringfence is in the foreground. Without, the command gets the standard streams as they are.
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Terminal")]
+    pub(crate) tty: When,
 
     /// The command and its arguments
     #[arg(

@@ -15,6 +15,8 @@ mod run;
 mod scratch;
 mod signals;
 mod status;
+#[cfg_attr(not(unix), path = "terminal/other.rs")]
+mod terminal;
 mod text;
 mod usage;
 

@@ -18,7 +18,7 @@ use ringfence::{
 use crate::args::PolicyOptions;
 use crate::failure::Failure;
 use crate::scratch;
-use crate::signals::Signals;
+use crate::signals::{self, Asked, Signals};
 use draft::Draft;
 use kept::{CACHES, HOMES};
 use origins::Origins;
@@ -132,10 +132,14 @@ impl Plan {
     pub(crate) fn executor(&self, set: &Set, signals: &Signals) -> Result<Executor, Failure> {
         let key = self.home.as_deref().unwrap_or(KEY);
         let mut first = None;
-        let give_up = |signal| {
-            first.get_or_insert(signal);
-            // Not waited for here, as that would be the end of the work.
-            drop(ringfence::ExecutorSet::close(&set.set));
+        let give_up = |asked| match asked {
+            Asked::End(signal) => {
+                first.get_or_insert(signal);
+                // Not waited for here, as that would be the end of the work.
+                drop(ringfence::ExecutorSet::close(&set.set));
+            }
+            Asked::Stop => signals::stop(),
+            Asked::Look => {}
         };
         let made = signals.during(|| set.set.executor(key), give_up)?;
         if let Some(signal) = first {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use ringfence::blocking::Process;
+use ringfence::{Ending, Limit, Outcome};
 
 /// How many bytes a command may still write to both streams together.
 #[derive(Debug)]
@@ -48,9 +49,12 @@ impl Relay {
         }
     }
 
-    /// Whether the command was killed for writing too much.
-    pub(crate) fn is_exceeded(&self) -> bool {
-        self.exceeded.load(Ordering::SeqCst)
+    /// The outcome of a command that may have been killed for writing too much.
+    pub(crate) fn judge(&self, mut outcome: Outcome) -> Outcome {
+        if self.exceeded.load(Ordering::SeqCst) && outcome.ended != Ending::TimedOut {
+            outcome.ended = Ending::LimitExceeded(Limit::Output);
+        }
+        outcome
     }
 
     /// How many of so many bytes may be passed on.

@@ -1,11 +1,12 @@
 //! `ringfence run`.
 
 use std::ffi::OsStr;
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use ringfence::blocking::{Command, Executor};
-use ringfence::{Ending, Limit, Outcome, RunError, SetupFailed, Stdio};
+use ringfence::{Outcome, RunError, SetupFailed, Stdio};
 
 use crate::args::Run;
 use crate::failure::Failure;
@@ -14,6 +15,7 @@ use crate::relay::Relay;
 use crate::report::{self, JsonReport};
 use crate::signals::Signals;
 use crate::status;
+use crate::terminal::{self, Raw, Wanted};
 
 pub(crate) fn run(options: &Run) -> Result<ExitCode, Failure> {
     // From the first moment on, so that no signal ends this process with something left behind.
@@ -62,13 +64,21 @@ fn run_in(
     let command = executor
         .command(program)
         .args(arguments)
-        .current_dir(&plan.directory)
-        .stdin(Stdio::Inherit);
+        .current_dir(&plan.directory);
     // Whoever asked for the end before there was a command meant this program.
     if let Some(signal) = signals.arrived() {
         return Err(Failure::ended_by(signal));
     }
-    let result = finish(command, &executor, signals);
+    let limit = executor.profile().limits().output_bytes;
+    let result = match terminal::wanted(options.tty) {
+        Wanted::Whole(tty) => run_in_terminal(command.tty(tty), limit, signals),
+        // What has to be counted is counted at a pipe.
+        Wanted::Output(tty) if limit.is_none() => {
+            let command = command.tty(tty).stdin(terminal::input());
+            run_in_terminal(with_own_output(command), limit, signals)
+        }
+        Wanted::Output(_) | Wanted::Nothing => run_in_pipes(command.stdin(terminal::input()), limit, signals),
+    };
     let written = json.map(|json| json.write(&executor, Some(&result))).transpose();
     let outcome = result.map_err(|error| {
         let left_out = left_out_of_path(&error, program, &executor);
@@ -113,25 +123,63 @@ fn left_out_of_path(error: &RunError, program: &OsStr, executor: &Executor) -> O
 }
 
 /// Runs the command to its end. Its output is its own unless it has to be counted.
-fn finish(command: Command, executor: &Executor, signals: &Signals) -> Result<Outcome, RunError> {
-    let Some(limit) = executor.profile().limits().output_bytes else {
+fn run_in_pipes(command: Command, limit: Option<u64>, signals: &Signals) -> Result<Outcome, RunError> {
+    let Some(limit) = limit else {
         let process = command.stdout(Stdio::Inherit).stderr(Stdio::Inherit).spawn()?;
-        return signals.wait(&process);
+        return signals.wait(&process, None);
     };
     let mut process = command.stdout(Stdio::Piped).stderr(Stdio::Piped).spawn()?;
     let (output, errors) = (process.take_stdout(), process.take_stderr());
     let relay = Relay::new(limit);
-    let mut outcome = std::thread::scope(|scope| {
+    let outcome = std::thread::scope(|scope| {
         if let Some(output) = output {
             scope.spawn(|| relay.pass(output, std::io::stdout(), &process));
         }
         if let Some(errors) = errors {
             scope.spawn(|| relay.pass(errors, std::io::stderr(), &process));
         }
-        signals.wait(&process)
+        signals.wait(&process, None)
     })?;
-    if relay.is_exceeded() && outcome.ended != Ending::TimedOut {
-        outcome.ended = Ending::LimitExceeded(Limit::Output);
+    Ok(relay.judge(outcome))
+}
+
+/// What of the output is not for the user's terminal goes where it is to go.
+fn with_own_output(command: Command) -> Command {
+    if std::io::stdout().is_terminal() {
+        command
+    } else {
+        command.stdout(Stdio::Inherit)
     }
-    Ok(outcome)
+}
+
+/// Runs the command to its end in a terminal of its own. Its errors go elsewhere only where the user's do.
+fn run_in_terminal(command: Command, limit: Option<u64>, signals: &Signals) -> Result<Outcome, RunError> {
+    let elsewhere = limit.map_or(Stdio::Inherit, |_| Stdio::Piped);
+    let command = if std::io::stderr().is_terminal() {
+        command
+    } else {
+        command.stderr(elsewhere)
+    };
+    let mut process = command.kill_on_drop(true).spawn()?;
+    let (keys, screen, errors) = (process.take_stdin(), process.take_stdout(), process.take_stderr());
+    let raw = keys.map(|keys| Raw::enter(&process, keys)).transpose();
+    let raw = raw.map_err(|error| RunError::Io {
+        what: "preparing the terminal",
+        why: error.to_string(),
+    })?;
+    let relay = Relay::new(limit.unwrap_or(u64::MAX));
+    let outcome = std::thread::scope(|scope| {
+        if let Some(screen) = screen {
+            scope.spawn(|| {
+                relay.pass(screen, terminal::screen(), &process);
+                // Whoever sees nothing any more has hung up.
+                process.close();
+            });
+        }
+        if let Some(errors) = errors {
+            scope.spawn(|| relay.pass(errors, std::io::stderr(), &process));
+        }
+        signals.wait(&process, raw.as_ref())
+    })?;
+    Ok(relay.judge(outcome))
 }

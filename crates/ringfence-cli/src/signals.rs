@@ -7,6 +7,20 @@ use std::sync::mpsc::{Receiver, Sender};
 use ringfence::blocking::Process;
 use ringfence::{Outcome, RunError};
 
+use crate::terminal::Raw;
+
+/// What a signal asks this program for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(unix), expect(dead_code, reason = "no signal says so there"))]
+pub(crate) enum Asked {
+    /// To end, by the signal with this number.
+    End(i32),
+    /// To stop, and with it what it runs.
+    Stop,
+    /// To look how large its terminal is.
+    Look,
+}
+
 /// The signals of this process, from now on.
 #[cfg(unix)]
 #[derive(Debug)]
@@ -20,7 +34,7 @@ pub(crate) struct Signals {
 #[cfg(unix)]
 #[derive(Debug)]
 enum Event {
-    Signal(i32),
+    Asked(Asked),
     /// The work that signals are heeded during is over.
     Done,
 }
@@ -28,12 +42,12 @@ enum Event {
 #[cfg(unix)]
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
         let failed = |error: std::io::Error| RunError::Io {
             what: "listening for signals",
             why: error.to_string(),
         };
-        let heeded = [SIGHUP, SIGINT, SIGTERM]
+        let heeded = [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH]
             .into_iter()
             .filter(|signal| !is_ignored(*signal));
         let mut signals = signal_hook::iterator::Signals::new(heeded).map_err(failed)?;
@@ -44,7 +58,7 @@ impl Signals {
             // It ends with whoever wants to know.
             let _ = signals
                 .forever()
-                .try_for_each(|signal| arrived.send(Event::Signal(signal)));
+                .try_for_each(|signal| arrived.send(Event::Asked(Asked::by(signal))));
         };
         thread.spawn(listen).map_err(failed)?;
         Ok(Self {
@@ -56,17 +70,18 @@ impl Signals {
 
     /// The first signal that has come already and was not heeded, if any has.
     pub(crate) fn arrived(&self) -> Option<i32> {
-        match self.events.try_recv() {
-            Ok(Event::Signal(signal)) => Some(signal),
+        let mut arrived = self.events.try_iter();
+        arrived.find_map(|event| match event {
+            Event::Asked(Asked::End(signal)) => Some(signal),
             _ => None,
-        }
+        })
     }
 
     /// Does some work, and meanwhile what each signal asks for. One that came before counts as well.
     pub(crate) fn during<T: Send>(
         &self,
         work: impl FnOnce() -> T + Send,
-        mut on_signal: impl FnMut(i32),
+        mut on_signal: impl FnMut(Asked),
     ) -> Result<T, RunError> {
         let done = Done(self.done.clone());
         std::thread::scope(|scope| {
@@ -79,8 +94,8 @@ impl Signals {
                 what: "starting a thread",
                 why: error.to_string(),
             })?;
-            while let Ok(Event::Signal(signal)) = self.events.recv() {
-                on_signal(signal);
+            while let Ok(Event::Asked(asked)) = self.events.recv() {
+                on_signal(asked);
             }
             Ok(thread
                 .join()
@@ -88,15 +103,60 @@ impl Signals {
         })
     }
 
-    /// Waits for the end of the command and passes on every signal that comes meanwhile.
-    pub(crate) fn wait(&self, process: &Process) -> Result<Outcome, RunError> {
+    /// Waits for the end of the command, and passes on every signal that comes meanwhile; `terminal` is the user's, if the
+    /// command has one of its own.
+    pub(crate) fn wait(&self, process: &Process, terminal: Option<&Raw>) -> Result<Outcome, RunError> {
+        use ringfence::{Signal, UnixSignal};
         let pass_on = |signal| {
             // A command that has just ended needs no signal.
-            let _ = process.signal(requested(signal));
+            let _ = process.signal(signal);
         };
-        self.during(|| process.wait_all(), pass_on)?
+        let heed = |asked| match asked {
+            Asked::End(signal) => pass_on(requested(signal)),
+            Asked::Look => crate::terminal::resize(process),
+            Asked::Stop => {
+                pass_on(Signal::Unix(UnixSignal::Stop));
+                terminal.into_iter().for_each(Raw::suspend);
+                stop();
+                // A terminal that is gone needs no settings.
+                let _ = terminal.map(Raw::resume);
+                crate::terminal::resize(process);
+                pass_on(Signal::Unix(UnixSignal::Continue));
+            }
+        };
+        self.during(|| process.wait_all(), heed)?
     }
 }
+
+#[cfg(unix)]
+impl Asked {
+    fn by(signal: i32) -> Self {
+        match signal {
+            signal_hook::consts::SIGTSTP => Self::Stop,
+            signal_hook::consts::SIGWINCH => Self::Look,
+            end => Self::End(end),
+        }
+    }
+}
+
+/// Stops this program as the signal it caught would have: not where nobody could let it go on again (POSIX, orphaned
+/// process group).
+#[cfg(unix)]
+pub(crate) fn stop() {
+    use rustix::process::{Signal, getpgid, getpid, getppid, getsid, kill_process};
+    let has_keeper = getppid().is_some_and(|parent| {
+        let (ours, theirs) = (getsid(None), getsid(Some(parent)));
+        ours.is_ok() && ours == theirs && getpgid(Some(parent)) != getpgid(None)
+    });
+    if has_keeper {
+        // Signalling oneself can't be refused.
+        let _ = kill_process(getpid(), Signal::STOP);
+    }
+}
+
+/// Nobody asks for it.
+#[cfg(not(unix))]
+pub(crate) const fn stop() {}
 
 #[cfg(unix)]
 impl Drop for Signals {
@@ -154,11 +214,11 @@ impl Signals {
         None
     }
 
-    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T, _: impl FnMut(i32)) -> Result<T, RunError> {
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T, _: impl FnMut(Asked)) -> Result<T, RunError> {
         Ok(work())
     }
 
-    pub(crate) fn wait(&self, process: &Process) -> Result<Outcome, RunError> {
+    pub(crate) fn wait(&self, process: &Process, _: Option<&Raw>) -> Result<Outcome, RunError> {
         process.wait_all()
     }
 }
