@@ -177,7 +177,7 @@ impl Place {
     }
 
     /// Everything in the scratch root.
-    fn leftovers(&self) -> Vec<PathBuf> {
+    pub(crate) fn leftovers(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.scratch.path()).expect("a readable directory");
         entries.map(|entry| entry.expect("an entry").path()).collect()
     }

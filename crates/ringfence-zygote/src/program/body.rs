@@ -152,13 +152,11 @@ fn serve<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, ()> {
         ];
         sys::poll(&mut fds).at(Step::Spare)?;
         let [host_ended, requested] = fds.map(|fd| fd.is_ready());
-        if host_ended {
+        if host_ended || requested && !answer(plan, held)? {
+            // A host that dies closes its end before its pidfd tells of it.
             if let Some(terminal) = &held.terminal {
                 terminal.restore();
             }
-            return Ok(());
-        }
-        if requested && !answer(plan, held)? {
             return Ok(());
         }
     }
@@ -167,10 +165,11 @@ fn serve<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, ()> {
 /// Answers one request; `false` when the host has closed its end.
 fn answer<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, bool> {
     let mut request = [0u8; 1];
-    let (count, fds) = sys::receive(held.control.raw(), &mut request).at(Step::Spare)?;
-    if count == 0 {
-        return Ok(false);
-    }
+    let (_, fds) = match sys::receive(held.control.raw(), &mut request) {
+        // Reset where it had not taken every answer.
+        Ok((0, _)) | Err(sys::ECONNRESET) => return Ok(false),
+        received => received.at(Step::Spare)?,
+    };
     match (request[0], fds) {
         (wire::SPARE_REQUEST, _) => {
             if let Err(failed) = spare::make(plan, held, &held.control, false) {

@@ -19,6 +19,7 @@ pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
 pub(crate) const EINVAL: Errno = 22;
 pub(crate) const EPROTO: Errno = 71;
+pub(crate) const ECONNRESET: Errno = 104;
 pub(crate) const ESTALE: Errno = 116;
 
 mod mounts;

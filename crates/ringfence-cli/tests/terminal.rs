@@ -1,0 +1,300 @@
+//! Runs at a terminal: the command has one of its own, and the user's is as before afterwards (S-28, S-29).
+
+#![cfg(target_os = "linux")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that can't go on fails"
+)]
+
+mod support;
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
+use support::{Place, RINGFENCE};
+
+/// A terminal with a user at it.
+struct Outer {
+    place: Place,
+    master: File,
+    seen: String,
+    child: Child,
+}
+
+impl Outer {
+    /// What is started has the terminal as its controlling one and is in the foreground of it.
+    fn start(program: &str, arguments: &[&str]) -> Self {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let master = openpt(flags).unwrap();
+        grantpt(&master).unwrap();
+        unlockpt(&master).unwrap();
+        let outer = File::from(master);
+        size(&outer, 30, 100);
+        let name = ptsname(&outer, Vec::new()).unwrap().into_string().unwrap();
+        let slave = File::options().read(true).write(true).open(&name).unwrap();
+        let place = Place::new();
+        // Whoever runs the tests may ignore signals, and so would what they start.
+        let mut command = place.unconfined("env");
+        command.args(["--default-signal=INT,TERM,HUP,TSTP,TTIN,TTOU", "TERM=xterm"]);
+        command.args(["setsid", "--ctty", program]).args(arguments);
+        command.stdin(slave.try_clone().unwrap());
+        command.stdout(slave.try_clone().unwrap()).stderr(slave);
+        let child = command.spawn().unwrap();
+        drop(command);
+        Self {
+            place,
+            master: outer,
+            seen: String::new(),
+            child,
+        }
+    }
+
+    fn ringfence(arguments: &[&str]) -> Self {
+        Self::start(RINGFENCE, &[&["run"], arguments].concat())
+    }
+
+    fn type_in(&mut self, keys: &str) {
+        self.master.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until the text is on the screen, and forgets what was before it.
+    #[track_caller]
+    fn see(&mut self, text: &str) {
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !self.seen.contains(text) {
+            assert!(Instant::now() < patience, "{text:?} is not in {:?}", self.seen);
+            assert!(self.read(), "{text:?} is not in {:?}, which is all", self.seen);
+        }
+        let end = self.seen.find(text).unwrap() + text.len();
+        self.seen.drain(..end);
+    }
+
+    /// Reads what comes within a moment; `false` when there is nothing to come.
+    fn read(&mut self) -> bool {
+        let moment = Timespec {
+            tv_sec: 0,
+            tv_nsec: 100_000_000,
+        };
+        let mut fds = [PollFd::new(&self.master, PollFlags::IN)];
+        if poll(&mut fds, Some(&moment)).unwrap() == 0 {
+            return true;
+        }
+        let mut buffer = [0; 4096];
+        match self.master.read(&mut buffer) {
+            Ok(count @ 1..) => {
+                self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The processes that have the terminal open, as far as this user may know.
+    fn holders(&self) -> Vec<String> {
+        let name = PathBuf::from(ptsname(&self.master, Vec::new()).unwrap().into_string().unwrap());
+        let ids = std::fs::read_dir("/proc").unwrap().flatten();
+        let ids = ids.filter_map(|entry| entry.file_name().into_string().ok());
+        let ids = ids.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+        let holds = |id: &String| {
+            let open = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten();
+            let mut open = open.flatten();
+            open.any(|entry| std::fs::read_link(entry.path()).is_ok_and(|link| link == name))
+        };
+        let us = std::process::id().to_string();
+        ids.filter(holds).filter(|id| *id != us).collect()
+    }
+
+    fn settings(&self) -> Termios {
+        tcgetattr(&self.master).unwrap()
+    }
+
+    fn is_raw(&self) -> bool {
+        !self.settings().local_modes.contains(LocalModes::ICANON)
+    }
+
+    #[track_caller]
+    fn eventually(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
+        let patience = Instant::now() + Duration::from_secs(20);
+        while !is_so(self) {
+            assert!(Instant::now() < patience, "{what}: {:?}", self.seen);
+            self.read();
+        }
+    }
+
+    fn end(mut self) -> i32 {
+        let mut status = None;
+        self.eventually("the end", |outer| {
+            status = outer.child.try_wait().unwrap();
+            status.is_some()
+        });
+        assert_eq!(self.place.leftovers(), Vec::<PathBuf>::new());
+        status.and_then(|status| status.code()).unwrap_or(-1)
+    }
+
+    /// The program: what leads to it executes it, and forks nothing.
+    fn leader(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Outer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn size(master: &File, rows: u16, columns: u16) {
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(master, size).unwrap();
+}
+
+const SHELL: [&str; 4] = ["--", "bash", "--norc", "--noprofile"];
+
+#[test]
+fn s_29_a_shell_has_job_control_and_the_size_of_the_terminal() {
+    let mut outer = Outer::ringfence(&[&SHELL[..], &["-i"]].concat());
+    let before = outer.settings();
+    outer.type_in("stty size; tty; echo rea''dy\n");
+    outer.see("30 100");
+    outer.see("/dev/pts/0");
+    outer.see("ready");
+    assert!(!outer.seen.contains("no job control"));
+    outer.type_in("sh -c 'echo star''ted; exec sleep 100'\n");
+    outer.see("started");
+    outer.type_in("\x1a");
+    outer.see("Stopped");
+    outer.see("exec sleep 100'\r\n");
+    outer.type_in("fg\n");
+    outer.see("exec sleep 100'\r\n");
+    outer.type_in("\x03");
+    outer.type_in("echo st''atus $?\n");
+    outer.see("status 130");
+    size(&outer.master, 40, 120);
+    outer.eventually("the new size", |outer| {
+        outer.type_in("stty size\n");
+        outer.read();
+        outer.seen.contains("40 120")
+    });
+    outer.type_in("exit 7\n");
+    outer.eventually("the settings from before", |outer| !outer.is_raw());
+    assert_eq!(format!("{:?}", outer.settings()), format!("{before:?}"));
+    assert_eq!(outer.end(), 7);
+}
+
+#[test]
+fn s_29_typing_ctrl_c_ends_a_command_that_does_nothing_about_it() {
+    let mut outer = Outer::ringfence(&["--", "sh", "-c", "echo rea''dy; exec sleep 100"]);
+    outer.see("ready");
+    outer.eventually("raw mode", |outer| outer.is_raw());
+    outer.type_in("\x03");
+    assert_eq!(outer.end(), 128 + 2);
+}
+
+#[test]
+fn s_29_a_full_screen_program_works() {
+    if !support::installed("s_29_a_full_screen_program_works", &[&["less", "--version"]]) {
+        return;
+    }
+    let mut outer = Outer::ringfence(&["--", "sh", "-c", "seq 1 200 >lines; exec less lines"]);
+    outer.see("29\r\n");
+    outer.type_in("G");
+    outer.see("200");
+    outer.type_in("q");
+    assert_eq!(outer.end(), 0);
+}
+
+// S-29: also when nobody of this program is left to do it.
+#[test]
+fn s_29_the_settings_come_back_when_the_host_is_killed() {
+    let mut outer = Outer::ringfence(&["--", "sh", "-c", "echo rea''dy; exec sleep 100"]);
+    let before = outer.settings();
+    outer.see("ready");
+    outer.eventually("raw mode", |outer| outer.is_raw());
+    let ours = outer.child.id();
+    let keeper = std::fs::read_to_string(format!("/proc/{ours}/task/{ours}/children")).unwrap();
+    let allowed = [ours.to_string(), keeper.trim().to_owned()];
+    let holders = outer.holders();
+    assert!(holders.contains(&allowed[0]), "this finds nobody");
+    assert!(
+        holders.iter().all(|holder| allowed.contains(holder)),
+        "{holders:?} hold the terminal, and not only {allowed:?}"
+    );
+    kill_process(outer.leader(), Signal::KILL).unwrap();
+    outer.eventually("the settings from before", |outer| !outer.is_raw());
+    assert_eq!(format!("{:?}", outer.settings()), format!("{before:?}"));
+}
+
+#[test]
+fn s_29_the_settings_come_back_when_ringfence_is_asked_to_end() {
+    let mut outer = Outer::ringfence(&["--", "sh", "-c", "echo rea''dy; exec sleep 100"]);
+    outer.see("ready");
+    outer.eventually("raw mode", |outer| outer.is_raw());
+    kill_process(outer.leader(), Signal::TERM).unwrap();
+    outer.eventually("the settings from before", |outer| !outer.is_raw());
+    assert_eq!(outer.end(), 128 + 15);
+}
+
+// S-28
+#[test]
+fn s_28_nothing_can_be_typed_into_the_users_terminal() {
+    const PUSH: &str = "foreach (0, 1, 2) { open(my $t, '+<&=', $_); print ioctl($t, 0x5412, my $c = 'x') ? \
+                        \"pushed\\n\" : \"refused\\n\" } open(my $t, '+<', '/dev/tty') or exit; \
+                        print ioctl($t, 0x5412, my $c = 'x') ? \"pushed\\n\" : \"refused\\n\"";
+    let mut control = Outer::start("perl", &["-e", PUSH]);
+    control.eventually("the control", |outer| outer.child.try_wait().unwrap().is_some());
+    if !control.seen.contains("pushed") {
+        // Linux 6.2 and later can do without it altogether.
+        let line = "SKIP s_28_nothing_can_be_typed_into_the_users_terminal: dev.tty.legacy_tiocsti is off\n";
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        return;
+    }
+    let mut outer = Outer::ringfence(&["--", "perl", "-e", PUSH]);
+    outer.eventually("the attack", |outer| outer.child.try_wait().unwrap().is_some());
+    while outer.read() && outer.seen.matches("refused").count() < 4 {}
+    assert!(!outer.seen.contains("pushed"), "{:?}", outer.seen);
+    assert_eq!(outer.seen.matches("refused").count(), 4, "{:?}", outer.seen);
+}
+
+// S-28, S-29: what the user types into the shell is not for a command in the background.
+#[test]
+fn s_28_a_command_in_the_background_can_not_read_the_users_terminal() {
+    const READ: &str = "foreach (0, 1, 2) { open(my $t, '+<&=', $_) or next; sysread($t, my $key, 1) \
+                        and print \"read $key\\n\" }";
+    let script = format!("{RINGFENCE} run -- perl -e '{READ}' & sleep 3; read line; echo got $line; kill %1");
+    let mut outer = Outer::start("bash", &["-mc", &script]);
+    std::thread::sleep(Duration::from_secs(1));
+    outer.type_in("secret\n");
+    outer.see("got secret");
+    assert!(!outer.seen.contains("read s"), "{:?}", outer.seen);
+}
+
+#[test]
+fn streams_that_go_elsewhere_are_no_terminal_and_those_that_do_not_are() {
+    let script = format!(
+        "{RINGFENCE} run -- sh -c 'for fd in 0 1 2; do test -t $fd; echo $fd: $? >&2; done' </dev/null | cat; \
+         {RINGFENCE} run --tty never -- sh -c 'test -t 1; echo never $?; tty <&1'; \
+         echo x | {RINGFENCE} run --tty always -- sh -c 'test -t 0; echo always $?'"
+    );
+    let mut outer = Outer::start("sh", &["-c", &script]);
+    outer.see("0: 1");
+    outer.see("1: 1");
+    outer.see("2: 0");
+    outer.see("never 0");
+    outer.see("always 0");
+    assert_eq!(outer.end(), 0);
+}
