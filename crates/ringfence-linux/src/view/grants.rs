@@ -1,0 +1,71 @@
+//! Landlock rules: what they grant beyond those of the regions around.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ringfence_policy::{Kind, Region, Source};
+use ringfence_zygote::plan::Rule;
+
+use super::{Builder, Placement, bytes};
+use crate::surroundings::{DEV, PROC};
+
+impl Builder<'_> {
+    /// A Landlock rule where the region grants more than what surrounds it does.
+    pub(super) fn grant(&mut self, region: &Region<'_>, parent: Option<usize>, placement: &Placement) {
+        let inherited = parent.map_or(0, |at| self.inherited_rights[at]);
+        let private = region
+            .rules
+            .iter()
+            .any(|rule| matches!(rule.source, Source::Private | Source::Home | Source::Temporary));
+        let verdict = if region.kind == Kind::Directory {
+            region.subtree
+        } else {
+            region.object
+        };
+        let mut rights = self.landlock.rights(verdict, region.kind);
+        if region.path.starts_with(DEV) {
+            rights |= self.landlock.device_rights(region.kind);
+        }
+        if private {
+            rights |= self.landlock.socket_rights(region.kind);
+        }
+        let shown = !placement.absent && placement.narrowed.is_none();
+        // Where nothing of the region shows there is no rule to inherit from.
+        self.inherited_rights
+            .push(inherited | if shown { rights } else { 0 });
+        // `/proc` is another filesystem in every spawn: its rule is made there.
+        let copied_rights = if placement.copied { rights } else { 0 };
+        if copied_rights != 0
+            && let Some(parent) = region.path.parent()
+        {
+            self.copies
+                .push((parent.to_owned(), bytes(region.path), copied_rights));
+            return;
+        }
+        let exists = shown && region.path != Path::new(PROC);
+        if exists && region.kind != Kind::Absent && rights & !inherited != 0 {
+            self.rules.push(Rule {
+                path: bytes(region.path),
+                access: rights,
+            });
+        }
+    }
+
+    /// One rule per directory that holds copies: nothing else of the host is in it, so what the rule grants
+    /// beneath it is the copies and what is granted anyway. Where reading is withheld by Landlock alone, a rule
+    /// above could open it again, so each copy gets its own.
+    pub(super) fn grant_copies(&mut self) {
+        let each = self.placements.iter().any(|placement| placement.read_by_landlock);
+        let mut by_directory: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+        for (directory, path, rights) in std::mem::take(&mut self.copies) {
+            *by_directory
+                .entry(if each { path } else { bytes(&directory) })
+                .or_default() |= rights;
+        }
+        self.rules.extend(
+            by_directory
+                .into_iter()
+                .map(|(path, access)| Rule { path, access }),
+        );
+    }
+}
