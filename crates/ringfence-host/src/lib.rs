@@ -6,7 +6,7 @@
 //! * [`links`] finds files with several hard links, and their names.
 //! * `cgroup`, on Linux, finds where control groups can be made, and makes one around a command.
 //! * `file_lock`, on Unix, locks files in a way that ends with the process.
-//! * `placeholder` (on Linux) occupies absent names.
+//! * [`placeholder`] occupies absent names, on Linux.
 //! * [`guarded`] finds what patterns match, and repositories, again and again at little cost.
 //! * [`repository`] reads what a git repository's own files say, without running git.
 //!
@@ -33,6 +33,9 @@ pub mod links;
 pub mod mountinfo;
 mod observe;
 #[cfg(target_os = "linux")]
+pub mod placeholder;
+#[cfg(not(target_os = "linux"))]
+#[path = "placeholder/none.rs"]
 pub mod placeholder;
 pub mod repository;
 pub mod runtime;

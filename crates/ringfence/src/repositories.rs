@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -122,7 +121,7 @@ impl Inventory {
             Err(error) => programs.push(format!("(unreadable: {error})")),
         }
         let linked = self.is_linked(&tree);
-        let refusal = (self.wanted == NewRepositories::Refuse).then(|| set_aside(git));
+        let refusal = (self.wanted == NewRepositories::Refuse).then(|| repository::set_aside(git));
         NewRepository {
             path: tree,
             programs,
@@ -148,17 +147,6 @@ impl Inventory {
                 )
         })
     }
-}
-
-#[cfg(target_os = "linux")]
-fn set_aside(git: &Path) -> io::Result<()> {
-    repository::set_aside(git)
-}
-
-/// No backend here runs commands that are confined.
-#[cfg(not(target_os = "linux"))]
-fn set_aside(_: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn identity(path: &Path) -> Option<Identity> {

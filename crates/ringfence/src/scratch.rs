@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use ringfence_host::placeholder;
+
 /// Followed by the owner's process and a number. Short, since sockets are made deep beneath it and their paths hold 107
 /// bytes (unix(7)).
 const PREFIX: &str = "rf-";
@@ -30,7 +32,7 @@ pub(crate) struct OwnedDirectory {
 impl OwnedDirectory {
     /// Sweeps what crashed sets left under `root`, and makes a new directory there, mode 0700.
     pub(crate) fn create(root: &Path) -> io::Result<Self> {
-        let locks = locks(root);
+        let locks = placeholder::locks_of_user(root);
         sweep(root, &locks);
         let path = unused_name(root)?;
         // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.
@@ -73,17 +75,6 @@ impl Drop for OwnedDirectory {
             tracing::warn!(path = %self.path.display(), %error, "a set's directory could not be removed");
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn locks(root: &Path) -> PathBuf {
-    ringfence_host::placeholder::locks_of_user(root)
-}
-
-/// No backend shares anything there, so it is never made.
-#[cfg(not(target_os = "linux"))]
-fn locks(root: &Path) -> PathBuf {
-    root.join(".rf-locks")
 }
 
 /// Makes a directory that only its owner may enter, whatever the umask is.
@@ -168,11 +159,11 @@ fn sweep_directories(root: &Path, locks: &Path) {
 fn sweep(_: &Path, _: &Path) {}
 
 /// Removes what the executors of a crashed set left outside of its directory.
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn sweep_journals(set: &Path, locks: &Path) {
     let Ok(entries) = fs::read_dir(set) else { return };
     for journal in entries.flatten().map(|entry| entry.path().join(JOURNAL)) {
-        match ringfence_host::placeholder::sweep(&journal, locks) {
+        match placeholder::sweep(&journal, locks) {
             Ok(removed) => removed
                 .iter()
                 .for_each(|path| tracing::info!(path = %path.display(), "removed a placeholder")),
@@ -181,18 +172,12 @@ fn sweep_journals(set: &Path, locks: &Path) {
     }
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(unix)]
 fn sweep_locks(locks: &Path) {
-    if let Err(error) = ringfence_host::placeholder::sweep_locks(locks) {
+    if let Err(error) = placeholder::sweep_locks(locks) {
         tracing::warn!(path = %locks.display(), %error, "locks of nobody could not be removed");
     }
 }
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn sweep_journals(_: &Path, _: &Path) {}
-
-#[cfg(all(unix, not(target_os = "linux")))]
-fn sweep_locks(_: &Path) {}
 
 /// Whether this is a directory of a set of this user, made by another process, and nobody holds its lock.
 ///

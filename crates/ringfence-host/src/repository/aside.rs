@@ -8,15 +8,8 @@ use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{CWD, Mode, OFlags, RenameFlags, ResolveFlags, chmod, fstat, openat2, renameat_with};
 use rustix::io::Errno;
 
-/// Renames a repository's directory or pointer `.git` to `.git.refused-N`, and of a bare one the `HEAD` without which it
-/// is none.
-///
-/// No link on the way is followed, whoever puts one there meanwhile. Where the directory around it does not let its own
-/// owner rename, it is made to.
-///
-/// # Errors
-/// What kept it from being renamed; it is a repository still.
-pub fn set_aside(git: &Path) -> io::Result<()> {
+/// As [`super::set_aside`].
+pub(super) fn set_aside(git: &Path) -> io::Result<()> {
     let named = git.file_name().is_some_and(|name| name == ".git");
     let key = if named { git.to_owned() } else { git.join("HEAD") };
     let (Some(parent), Some(name)) = (key.parent(), key.file_name()) else {
