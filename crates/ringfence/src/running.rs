@@ -406,8 +406,9 @@ fn add_cause(reason: &mut Option<Ending>, cause: Ending) {
 
 /// Whether a process was ended for writing too large a file (setrlimit(2)).
 fn is_file_size(status: ExitStatus) -> bool {
+    /// Wherever a backend keeps that limit.
     const SIGXFSZ: i32 = 25;
-    cfg!(target_os = "linux") && matches!(status, ExitStatus::Signaled { signal: SIGXFSZ, .. })
+    matches!(status, ExitStatus::Signaled { signal: SIGXFSZ, .. })
 }
 
 impl Closable for Running {
