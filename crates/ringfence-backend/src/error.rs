@@ -42,6 +42,14 @@ pub enum Unavailable {
         /// Why not.
         why: String,
     },
+    /// Any of these, and not all that had been made for the policy could be removed.
+    #[error("{cause}; besides, {left}")]
+    Residue {
+        /// Why there is no policy.
+        cause: Box<Self>,
+        /// What is left of it.
+        left: ReleaseFailed,
+    },
 }
 
 impl Unavailable {
@@ -57,14 +65,15 @@ impl Unavailable {
         }
     }
 
-    /// A stable identifier.
+    /// A stable identifier; that of the cause where something is left besides.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::NoBackend { .. } => "sandbox_unavailable",
             Self::Probe { .. } => "sandbox_probe_failed",
             Self::Guarantees { .. } => "guarantees_missing",
             Self::Path { .. } => "path_unenforceable",
+            Self::Residue { cause, .. } => cause.code(),
         }
     }
 
@@ -82,6 +91,7 @@ impl Unavailable {
                 .collect::<Vec<_>>()
                 .join("; "),
             Self::Path { .. } => String::new(),
+            Self::Residue { cause, .. } => cause.hint(),
         }
     }
 }

@@ -54,7 +54,8 @@ pub trait Backend: Debug + Send + Sync {
     /// Turns a policy into something that launches commands.
     ///
     /// # Errors
-    /// [`Unavailable`] when a clause of the policy has no mechanism here, naming it.
+    /// [`Unavailable`] when a clause of the policy has no mechanism here, naming it; [`Unavailable::Residue`] if that was
+    /// found too late to leave nothing behind.
     fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable>;
 }
 

@@ -196,16 +196,16 @@ impl Placeholders {
 }
 
 impl Placeholders {
-    /// Removes what nobody else uses, as dropping does, and says what went wrong first.
+    /// Removes what nobody else uses, as dropping does.
     ///
     /// # Errors
-    /// A placeholder that could not be removed; the journal stays then.
-    pub fn remove(mut self) -> Result<(), (PathBuf, io::Error)> {
+    /// The placeholders that could not be removed, never none; the journal stays then.
+    pub fn remove(mut self) -> Result<(), Vec<(PathBuf, io::Error)>> {
         self.remove_all()
     }
 
-    fn remove_all(&mut self) -> Result<(), (PathBuf, io::Error)> {
-        let mut result = Ok(());
+    fn remove_all(&mut self) -> Result<(), Vec<(PathBuf, io::Error)>> {
+        let mut left = Vec::new();
         for Placeholder {
             path,
             stand_in,
@@ -230,13 +230,16 @@ impl Placeholders {
                 None => Ok(()),
             });
             if let Err(error) = removed {
-                result = result.and(Err((path, error)));
+                left.push((path, error));
             }
         }
-        if result.is_ok() && !self.journal.as_os_str().is_empty() {
+        if !left.is_empty() {
+            return Err(left);
+        }
+        if !self.journal.as_os_str().is_empty() {
             let _ = fs::remove_file(&self.journal);
         }
-        result
+        Ok(())
     }
 }
 

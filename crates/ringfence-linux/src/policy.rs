@@ -1,5 +1,6 @@
 //! A compiled policy: the plan, the zygote that serves it, and when both are stale.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -135,8 +136,17 @@ impl LinuxPolicy {
             fault,
             state: Mutex::new(blank),
         };
-        compiled.derive(&mut compiled.lock(), sockets, &rules)?;
-        Ok(compiled)
+        let derived = compiled.derive(&mut compiled.lock(), sockets, &rules);
+        match derived {
+            Ok(()) => Ok(compiled),
+            Err(cause) => Err(match compiled.release() {
+                Ok(()) => cause,
+                Err(left) => Unavailable::Residue {
+                    cause: Box::new(cause),
+                    left,
+                },
+            }),
+        }
     }
 
     /// Derives view, plan and report from the policy and the host as it is now.
@@ -360,10 +370,7 @@ impl CompiledPolicy for LinuxPolicy {
         }
         // Nothing is mounted on them any more.
         let placeholders = std::mem::take(&mut self.lock().placeholders);
-        placeholders.remove().map_err(|(path, error)| ReleaseFailed {
-            what: format!("the placeholder {}", path.display()),
-            why: error.to_string(),
-        })
+        placeholders.remove().map_err(|left| still_standing(&left))
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
@@ -386,6 +393,17 @@ fn changed(path: PathBuf) -> Unavailable {
     Unavailable::Path {
         path,
         why: "it is not what it was when the profile was made".to_owned(),
+    }
+}
+
+/// Word of the placeholders that could not be removed, each by its name.
+fn still_standing(left: &[(PathBuf, io::Error)]) -> ReleaseFailed {
+    let reasons: BTreeSet<String> = left.iter().map(|(_, error)| error.to_string()).collect();
+    let names: Vec<_> = left.iter().map(|(path, _)| path.display().to_string()).collect();
+    let several = if names.len() > 1 { "s" } else { "" };
+    ReleaseFailed {
+        what: format!("the placeholder{several} {}", names.join(", ")),
+        why: Vec::from_iter(reasons).join(", "),
     }
 }
 

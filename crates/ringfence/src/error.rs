@@ -52,7 +52,7 @@ pub enum BuildError {
 impl BuildError {
     /// A stable identifier.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::ScratchRoot { .. } => "scratch_root",
             Self::MaxExecutors => "max_executors",
@@ -216,7 +216,7 @@ pub enum RunError {
 impl RunError {
     /// A stable identifier.
     #[must_use]
-    pub const fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::ExecutorClosed => "executor_closed",
             Self::GrantRequired => "grant_required",

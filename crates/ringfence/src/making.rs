@@ -64,7 +64,8 @@ impl Shared {
             locks: self.locks.clone(),
             private_bytes: self.profile.limits().private_bytes.unwrap_or(self.private_bytes),
         };
-        let compiled = self.backend.compile(request)?;
+        let compiled = self.backend.compile(request);
+        let compiled = compiled.map_err(|unavailable| uncompiled(key, unavailable))?;
         let made = self.assemble(key, directories, kept, &compiled, guarded);
         made.map_err(|cause| {
             let key = key.to_owned();
@@ -117,6 +118,17 @@ impl Shared {
                 why: other.to_string(),
             },
         }
+    }
+}
+
+/// A policy that could not be had, with what that left.
+fn uncompiled(key: &str, unavailable: Unavailable) -> ExecutorError {
+    match unavailable {
+        Unavailable::Residue { cause, left } => {
+            let key = key.to_owned();
+            with_problems((*cause).into(), Some(CloseProblem::Policy { key, failed: left }))
+        }
+        unavailable => unavailable.into(),
     }
 }
 
