@@ -1,29 +1,13 @@
 use std::fs::File;
 use std::io::{PipeReader, Read, pipe};
-use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use ringfence_policy::{
-    Guarantees, Kind, Level, Policy, Profile, ProfileConfig, Resolve, ResolveError, Resolved,
-};
+use ringfence_policy::fake::Directories;
+use ringfence_policy::{Guarantees, Level, Policy, Profile, ProfileConfig};
 
 use super::*;
 use crate::{Stream, Unguarded};
-
-/// A host on which every path is a directory.
-struct Directories;
-
-impl Resolve for Directories {
-    fn resolve(&self, path: &Path) -> Result<Resolved, ResolveError> {
-        Ok(Resolved {
-            path: path.into(),
-            kind: Kind::Directory,
-            identity: None,
-            links: Vec::new(),
-        })
-    }
-}
 
 fn compile(config: &ProfileConfig) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
     let profile = Profile::new(config, &Directories).unwrap();

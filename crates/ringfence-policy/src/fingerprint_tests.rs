@@ -3,7 +3,8 @@ use std::os::unix::ffi::OsStrExt;
 
 use proptest::prelude::*;
 
-use crate::fake::generate::{Directories, any_config, any_profile};
+use crate::fake::Directories;
+use crate::fake::generate::{any_config, any_profile};
 use crate::fake::{ALLOW, DENY, FakeHost, GATED, profile, writable};
 use crate::*;
 

@@ -49,6 +49,8 @@ mod access;
 mod config;
 mod device;
 mod environment;
+#[cfg(any(test, feature = "fake"))]
+pub mod fake;
 mod fingerprint;
 mod glob;
 mod guarantee;
@@ -93,6 +95,3 @@ pub use report::{Entry, Report};
 pub use rule::{Axes, Hold, Reach, Rule, Source};
 pub use terms::{ResolvedRoot, Settings};
 pub use tree::{Decision, Region, RegionTree, TreeError};
-
-#[cfg(test)]
-mod fake;

@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fake::generate::{Directories, any_profile, path};
+use crate::fake::Directories;
+use crate::fake::generate::{any_profile, path};
 use crate::fake::{ALLOW, DENY, FakeHost, GATED, config, problems, profile, writable};
 use crate::problem::Problem;
 use crate::{Acknowledgement, Axis, Root};
