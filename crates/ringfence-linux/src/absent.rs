@@ -18,7 +18,7 @@ pub(crate) struct Absent {
     occupied: BTreeMap<PathBuf, StandIn>,
     /// Names that could not be occupied, and why.
     open: BTreeMap<PathBuf, String>,
-    /// Names that the host lets nobody create who runs as this user.
+    /// Names that can't be created anyway: the host does not let this user, or they lie beneath a file.
     refused: BTreeSet<PathBuf>,
 }
 
@@ -53,6 +53,10 @@ impl Absent {
         };
         let parent = name.parent().unwrap_or(Path::new("/"));
         if tree.decide(parent, Axis::Write).access != Access::Allow || self.occupied.contains_key(&name) {
+            return Ok(());
+        }
+        if is_beneath_lasting_file(tree, &name) {
+            self.refused.insert(region.path.to_owned());
             return Ok(());
         }
         let whole = name == region.path;
@@ -116,7 +120,7 @@ impl Absent {
         self.open.get(path).map(String::as_str)
     }
 
-    /// Whether the host itself lets no command of this user create the name.
+    /// Whether no command of this user could create the name anyway.
     pub(crate) fn is_refused(&self, path: &Path) -> bool {
         self.refused.contains(path)
     }
@@ -131,6 +135,17 @@ fn first_missing(path: &Path) -> Option<PathBuf> {
     });
     let first = missing.last();
     first.or(Some(path)).map(Path::to_owned)
+}
+
+/// Whether the name lies beneath a file, in which there are no names, and that file can't be replaced by a directory.
+fn is_beneath_lasting_file(tree: &RegionTree, name: &Path) -> bool {
+    let mut above = name.ancestors().skip(1);
+    above
+        .find_map(|above| Some((above, above.symlink_metadata().ok()?)))
+        .is_some_and(|(file, seen)| {
+            let around = file.parent().unwrap_or(Path::new("/"));
+            seen.is_file() && tree.decide(around, Axis::Write).access != Access::Allow
+        })
 }
 
 /// The owner of a directory can allow itself what its mode refuses.

@@ -226,7 +226,9 @@ impl Answers<'_> {
                 around && !open(region.path, *axis)
             };
             let axes = [Axis::Write, Axis::Read].into_iter().filter(inside);
-            axes.filter(|_| named && region.kind != Kind::Absent).collect()
+            let placement = self.placements.get(region.path);
+            let kind = placement.map_or(region.kind, |placement| placement.kind);
+            axes.filter(|_| named && kind != Kind::Absent).collect()
         };
         let regions = tree.regions().map(|region| (region.path, closed(&region)));
         // Looking costs a system call for every file, so it is done once for both.

@@ -409,9 +409,10 @@ fn still_standing(left: &[(PathBuf, io::Error)]) -> ReleaseFailed {
 
 /// An object that can't be looked at any more counts as replaced.
 fn is_replaced(object: &Watched) -> bool {
-    match (Seen::at(&object.path), object.by) {
-        (Ok(Some(now)), By::Identity) => !now.is_same_object(&object.seen),
-        (Ok(Some(now)), By::Content) => !now.is_unchanged(&object.seen),
+    match (Seen::at(&object.path), &object.seen, object.by) {
+        (Ok(None), None, _) => false,
+        (Ok(Some(now)), Some(seen), By::Identity) => !now.is_same_object(seen),
+        (Ok(Some(now)), Some(seen), By::Content) => !now.is_unchanged(seen),
         _ => true,
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Seen {
     /// In bytes.
     pub(crate) size: u64,
     pub(crate) is_regular: bool,
+    pub(crate) is_link: bool,
     /// When it was made, where the file system records it: numbers of inodes are used again.
     made: Option<SystemTime>,
     /// Names of a file; 0 for a directory.
@@ -28,7 +29,7 @@ impl Seen {
     /// Looks without following a link; `None` when there is nothing.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         let metadata = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if is_nothing(error.kind()) => return Ok(None),
             other => other?,
         };
         Ok(Some(Self {
@@ -41,6 +42,7 @@ impl Seen {
             inode: metadata.ino(),
             size: metadata.size(),
             is_regular: metadata.is_file(),
+            is_link: metadata.is_symlink(),
             made: metadata.created().ok(),
             names: if metadata.is_dir() { 0 } else { metadata.nlink() },
             changed: (metadata.ctime(), metadata.ctime_nsec()),
@@ -68,9 +70,15 @@ impl Seen {
             inode: 1,
             size: 1,
             is_regular,
+            is_link: false,
             made: None,
             names: 1,
             changed: (0, 0),
         }
     }
+}
+
+/// Whether there is nothing at a path; beneath a file there never is.
+const fn is_nothing(error: io::ErrorKind) -> bool {
+    matches!(error, io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

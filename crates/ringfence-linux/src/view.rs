@@ -34,17 +34,18 @@ pub(crate) type Observe<'a> = &'a dyn Fn(&Path) -> std::io::Result<Option<Seen>>
 pub(crate) struct View {
     pub(crate) operations: Vec<Operation>,
     pub(crate) rules: Vec<Rule>,
-    /// What the operations show or hide; when one of these is replaced, the view is stale.
+    /// What the operations show or hide, and where that is missing; when one of these is replaced, the view is stale.
     pub(crate) watched: Vec<Watched>,
     /// How each region of the tree stands, in the tree's order.
     pub(crate) placements: Vec<Placement>,
 }
 
-/// An object of the host that the view shows or hides.
+/// An object of the host that the view shows or hides, or the place for one.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
     pub(crate) path: PathBuf,
-    pub(crate) seen: Seen,
+    /// Nothing where the name was free.
+    pub(crate) seen: Option<Seen>,
     pub(crate) pace: Pace,
     pub(crate) by: By,
 }
@@ -74,6 +75,8 @@ pub(crate) enum Pace {
 pub(crate) struct Placement {
     pub(crate) path: PathBuf,
     pub(crate) area: Area,
+    /// What is there; as far as it was not looked at for the view, what was there when the profile was made.
+    pub(crate) kind: Kind,
     /// The object does not exist on the host.
     pub(crate) absent: bool,
     /// Something was taken away beyond what the policy denies.
@@ -208,9 +211,8 @@ impl Builder<'_> {
                 continue;
             }
             // What this user can't look at, the command can't connect to.
-            if let Ok(Some(seen)) = (self.observe)(socket)
-                && seen.kind == Kind::File
-            {
+            let seen = (self.observe)(socket).ok().flatten();
+            if seen.is_some_and(|seen| seen.kind == Kind::File) {
                 self.operations
                     .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
                 let (path, pace) = (socket.clone(), Pace::EverySpawn);

@@ -198,6 +198,26 @@ proptest! {
         }
     }
 
+    /// What was absent when the profile was made and is there now stands as if it had been there.
+    #[test]
+    fn what_comes_later_is_shown_and_granted_as_what_was_there_before(
+        rules in prop::collection::btree_map(paths(), (any_verdict(), any::<bool>()), 0..8),
+    ) {
+        let view_with = |absent: bool| {
+            let rules = rules.iter().map(|(path, (verdict, late))| {
+                let mut rule = Rule::tree(path, *verdict, Source::Root(0));
+                if absent && *late {
+                    rule.kind = Kind::Absent;
+                }
+                rule
+            });
+            view_of(&RegionTree::new(rules.collect()).unwrap())
+        };
+        let (late, before) = (view_with(true), view_with(false));
+        prop_assert_eq!(late.operations, before.operations);
+        prop_assert_eq!(late.rules, before.rules);
+    }
+
     /// What needs a grant is closed until there is one, exactly as what is denied.
     #[test]
     fn pol_6_gated_is_enforced_as_denied(
@@ -335,6 +355,31 @@ fn what_is_absent_or_another_kind_is_not_shown() {
         Ok(Some(Seen::fake(Kind::File)))
     });
     assert_eq!(link.map(drop), Err(ViewError::Changed("/w".into())));
+}
+
+/// Whatever was missing in a shown place makes the view stale once it is there; where nothing shows, it is no matter.
+#[test]
+fn what_is_missing_is_watched_where_it_would_be_seen() {
+    let gone = |path: &Path| match path.ends_with("late") {
+        true => Ok(None),
+        false => directories(path),
+    };
+    let watched = |around: Verdict, access: Verdict| {
+        let tree = tree(&[("/w", around), ("/w/late", access)]);
+        let view = build(&tree, LANDLOCK, &Extras::default(), 0, &gone).unwrap();
+        let mut watched = view.watched.iter();
+        watched.any(|object| object.path == Path::new("/w/late") && object.seen.is_none())
+    };
+    for (around, access, expected) in [
+        (Verdict::READ_ONLY, Verdict::DENY, true),
+        (Verdict::READ_ONLY, Verdict::READ_WRITE, true),
+        (Verdict::READ_WRITE, Verdict::READ_ONLY, true),
+        (Verdict::READ_ONLY, Verdict::READ_ONLY, false),
+        (Verdict::DENY, Verdict::READ_ONLY, true),
+        (Verdict::DENY, Verdict::DENY, false),
+    ] {
+        assert_eq!(watched(around, access), expected, "{access:?} in {around:?}");
+    }
 }
 
 #[test]

@@ -17,17 +17,18 @@ impl Builder<'_> {
             .rules
             .iter()
             .any(|rule| matches!(rule.source, Source::Private | Source::Home | Source::Temporary));
-        let verdict = if region.kind == Kind::Directory {
+        let kind = placement.kind;
+        let verdict = if kind == Kind::Directory {
             region.subtree
         } else {
             region.object
         };
-        let mut rights = self.landlock.rights(verdict, region.kind);
+        let mut rights = self.landlock.rights(verdict, kind);
         if region.path.starts_with(DEV) {
-            rights |= self.landlock.device_rights(region.kind);
+            rights |= self.landlock.device_rights(kind);
         }
         if private {
-            rights |= self.landlock.socket_rights(region.kind);
+            rights |= self.landlock.socket_rights(kind);
         }
         let shown = !placement.absent && placement.narrowed.is_none();
         // Where nothing of the region shows there is no rule to inherit from.
@@ -43,12 +44,19 @@ impl Builder<'_> {
             return;
         }
         let exists = shown && region.path != Path::new(PROC);
-        if exists && region.kind != Kind::Absent && rights & !inherited != 0 {
+        if exists && kind != Kind::Absent && rights & !inherited != 0 {
             self.rules.push(Rule {
                 path: bytes(region.path),
                 access: rights,
             });
         }
+    }
+
+    /// Whether a region that was absent needs a rule for what is there by now, in an area that stays what it is.
+    pub(super) fn may_need_rule(&self, region: &Region<'_>, parent: Option<usize>) -> bool {
+        let inherited = parent.map_or(0, |at| self.inherited_rights[at]);
+        let most = self.landlock.rights(region.subtree, Kind::Directory);
+        region.kind == Kind::Absent && most & !inherited != 0
     }
 
     /// One rule per directory that holds copies: nothing else of the host is in it, so what the rule grants

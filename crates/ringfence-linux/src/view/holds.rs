@@ -41,9 +41,10 @@ impl Builder<'_> {
             if !matches!(area, Area::Bound { writable: true, .. }) || !self.pinned.insert(path.clone()) {
                 continue;
             }
-            let Some(seen) = self.look(&path)? else {
+            let seen = self.look(&path)?;
+            if seen.is_none() {
                 return Err(ViewError::Changed(path));
-            };
+            }
             self.pin_between(Some(parent), area, &path, &hold);
             self.operations.push(Operation::at(ViewOp::Pin, bytes(&path)));
             let (pace, by) = (Pace::EverySpawn, By::Identity);

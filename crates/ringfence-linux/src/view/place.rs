@@ -24,6 +24,7 @@ impl Builder<'_> {
         let mut placement = Placement {
             path: path.to_owned(),
             area: outside,
+            kind: region.kind,
             absent: false,
             narrowed: None,
             read_by_landlock: false,
@@ -93,6 +94,7 @@ impl Builder<'_> {
         self.placements.push(Placement {
             path,
             area: Area::Skeleton,
+            kind: region.kind,
             absent: false,
             narrowed: None,
             read_by_landlock: false,
@@ -114,11 +116,13 @@ impl Builder<'_> {
             Area::Skeleton => return Ok(()),
             Area::Private => {}
             Area::Bound { .. } => {
-                let Some(seen) = self.look(path)? else {
+                let found = self.look(path)?;
+                self.watch(region, found, By::Identity);
+                let Some(seen) = found else {
                     placement.absent = true;
                     return Ok(());
                 };
-                self.watch(region, seen, By::Identity);
+                placement.kind = seen.kind;
                 self.pin_between(parent, outside, path, &hold(region));
                 if seen.kind == Kind::File {
                     self.operations.push(Operation::at(ViewOp::MaskFile, bytes(path)));
@@ -147,16 +151,24 @@ impl Builder<'_> {
         placement: &mut Placement,
     ) -> Result<(), ViewError> {
         let path = region.path;
-        if outside == inside {
+        if outside == inside && !self.may_need_rule(region, parent) {
             return self.stay(region, parent, outside);
         }
-        let Some(seen) = self.look(path)? else {
+        let found = self.look(path)?;
+        // A link is not what the profile names: where it leads, other rules hold.
+        let Some(seen) = found.filter(|seen| region.kind != Kind::Absent || !seen.is_link) else {
             // What does not exist can't be shown; in a writable area it could be created, though.
             placement.absent = true;
+            self.watch(region, found, By::Identity);
             return Ok(());
         };
         if seen.kind != region.kind && region.kind != Kind::Absent {
             return Err(ViewError::Changed(path.to_owned()));
+        }
+        placement.kind = seen.kind;
+        if outside == inside {
+            self.watch(region, found, By::Identity);
+            return self.stay(region, parent, outside);
         }
         let Area::Bound { writable, executable } = inside else {
             return Ok(());
@@ -178,7 +190,7 @@ impl Builder<'_> {
                 ..operation
             });
             self.made.insert(path.to_owned());
-            self.watch(region, seen, By::Content);
+            self.watch(region, found, By::Content);
             placement.copied = true;
             return Ok(());
         }
@@ -189,7 +201,7 @@ impl Builder<'_> {
             | if writable { 0 } else { ATTR_RDONLY }
             | if executable { 0 } else { ATTR_NOEXEC };
         self.operations.push(operation);
-        self.watch(region, seen, By::Identity);
+        self.watch(region, found, By::Identity);
         placement.area = inside;
         Ok(())
     }
@@ -201,17 +213,18 @@ impl Builder<'_> {
             return Ok(());
         };
         let writable = matches!(outside, Area::Bound { writable: true, .. });
-        if writable && let Some(seen) = self.look(path)? {
+        let found = if writable { self.look(path)? } else { None };
+        if found.is_some() {
             self.pin_between(parent, outside, path, &rule.hold);
             if self.pinned.insert(path.to_owned()) {
                 self.operations.push(Operation::at(ViewOp::Pin, bytes(path)));
             }
-            self.watch(region, seen, By::Identity);
+            self.watch(region, found, By::Identity);
         }
         Ok(())
     }
 
-    fn watch(&mut self, region: &Region<'_>, seen: Seen, by: By) {
+    fn watch(&mut self, region: &Region<'_>, seen: Option<Seen>, by: By) {
         let pace = region.rules.iter().map(|rule| match rule.source {
             Source::Runtime { .. } | Source::Device | Source::System => Pace::Soon,
             Source::Home | Source::Temporary | Source::Owned | Source::Private => Pace::Never,
