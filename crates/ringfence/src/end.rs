@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 /// A descriptor that is closed by [`End::sever`] at once, even while somebody waits on it.
 #[derive(Debug)]
@@ -123,16 +122,16 @@ impl End {
             state.descriptor.as_ref()?;
             match &state.wake {
                 Some(wake) => Arc::clone(&wake.waited_for),
-                None => match pipe_with(PipeFlags::CLOEXEC) {
+                None => match io::pipe() {
                     Ok((reader, writer)) => {
-                        let waited_for = Arc::new(reader);
+                        let waited_for = Arc::new(OwnedFd::from(reader));
                         state.wake = Some(Wake {
                             waited_for: Arc::clone(&waited_for),
-                            _held: writer,
+                            _held: writer.into(),
                         });
                         waited_for
                     }
-                    Err(error) => return Some(Err(error.into())),
+                    Err(error) => return Some(Err(error)),
                 },
             }
         };

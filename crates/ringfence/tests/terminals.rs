@@ -13,7 +13,7 @@ mod common;
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
-use common::{Fixture, eventually};
+use common::Fixture;
 use ringfence::blocking::{Executor, Process};
 use ringfence::{
     ChildStdin, ChildStdout, Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode,

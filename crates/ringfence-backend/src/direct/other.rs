@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 
+use ringfence_policy::Identity;
 use shared_child::SharedChild;
 
 use crate::{ExitStatus, Launch, Signal, SignalError};
