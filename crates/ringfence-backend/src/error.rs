@@ -189,3 +189,15 @@ pub enum SignalError {
         errno: i32,
     },
 }
+
+impl SignalError {
+    /// A stable identifier.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Unsupported => "process_signal_unsupported",
+            Self::Ended => "process_ended",
+            Self::Failed { .. } => "process_signal_failed",
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The user's terminal, while the command has one of its own.
 
-use std::io::{self, IsTerminal, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::{self, IsTerminal, PipeReader, PipeWriter, Write};
+use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ringfence::blocking::Process;
@@ -90,7 +90,7 @@ pub(crate) struct Raw {
 #[derive(Debug)]
 struct Keys {
     /// Closing it ends the thread.
-    _stop: OwnedFd,
+    _stop: PipeWriter,
 }
 
 impl Raw {
@@ -108,7 +108,7 @@ impl Raw {
             }
         }
         raw.resume()?;
-        let (waited_for, stop) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        let (waited_for, stop) = io::pipe()?;
         std::thread::Builder::new()
             .name("keys".to_owned())
             .spawn(move || pass_keys(&keys, &waited_for))?;
@@ -153,7 +153,7 @@ pub(crate) fn resize(process: &Process) {
 }
 
 /// Passes on what is typed, until the other end of `stop` is closed.
-fn pass_keys(keys: &ChildStdin, stop: &OwnedFd) {
+fn pass_keys(keys: &ChildStdin, stop: &PipeReader) {
     // Not through the standard library's buffer, which may hold keys that nobody waits for.
     let input = io::stdin();
     let mut buffer = [0; 4096];

@@ -342,10 +342,15 @@ fn roots(profile: &Profile) -> Vec<PathBuf> {
 
 /// What has to be searched: the places of the profile for repositories, and wherever a pattern leads.
 fn searched(profile: &Profile, guards: &[(ResolvedGuard, Source)], repositories: bool) -> Vec<PathBuf> {
-    let bases = guards.iter().filter_map(|(guard, _)| pattern(guard));
-    let bases = bases
-        .filter(|pattern| pattern.glob().is_some())
-        .map(|pattern| pattern.base().to_owned());
+    // A preset's patterns are those of each root; in one that is closed there is nothing left to close, and a root in it
+    // has its own.
+    let is_closed = |guard: &ResolvedGuard, base: &Path| {
+        matches!(guard.origin, Origin::Preset { .. }) && !profile.tree().verdict(base).allows_any()
+    };
+    let bases = guards.iter().filter_map(|(guard, _)| {
+        let pattern = pattern(guard).filter(|pattern| pattern.glob().is_some())?;
+        (!is_closed(guard, pattern.base())).then(|| pattern.base().to_owned())
+    });
     let roots = if repositories { roots(profile) } else { Vec::new() };
     let mut places: Vec<PathBuf> = roots.into_iter().chain(bases).collect();
     places.sort();

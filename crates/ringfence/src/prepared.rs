@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ringfence_backend::{Launch, Terminal, Watch};
+use ringfence_backend::{Containment, Launch, Terminal, Watch};
 use ringfence_policy::{Access, Identity, Limits, Resolve, Resolved};
 
 use crate::access::EffectiveAccess;
 use crate::command::{CancelToken, Command};
 use crate::completion::{Completion, block_on};
-#[cfg(unix)]
 use crate::end::End;
 use crate::environment;
 use crate::error::RunError;
@@ -284,27 +283,9 @@ impl Capsule {
             stdout: streams.stdout,
             stderr: streams.stderr,
         };
-        #[cfg(unix)]
-        let terminal = match containment.terminal() {
-            Some(master) => Some(Arc::new(End::new(master).map_err(io("opening the terminal"))?)),
-            None => None,
-        };
-        #[cfg(unix)]
-        if let Some(terminal) = &terminal {
-            let [input, output, error] = streams.terminal;
-            if input {
-                ends.stdin = Some(ChildStdin::terminal(Arc::clone(terminal)));
-            }
-            if self.capture_terminal {
-                captured[0] = Some(CapturePipe::Terminal(Arc::clone(terminal)));
-            } else if output || error {
-                ends.stdout
-                    .get_or_insert_with(|| ChildStdout(Output::Terminal(Arc::clone(terminal))));
-            }
-            if error {
-                ends.stderr = Some(ChildStderr(Output::Nothing));
-            }
-        }
+        let (streams, capture) = (streams.terminal, self.capture_terminal);
+        let terminal = connect(&*containment, streams, capture, &mut ends, &mut captured)
+            .map_err(io("opening the terminal"))?;
         let of = (identity, self.grace);
         let running = Running::new(containment, notifier, captured, self.output, inventory, of);
         // From here on closing the set reaches the running command; if it has begun, it is killed at once.
@@ -319,13 +300,7 @@ impl Capsule {
             .and_then(|timeout| Instant::now().checked_add(timeout));
         let deadline = timeout.into_iter().chain(self.deadline).min();
         supervisor.watch(number, &running, watch, deadline);
-        let process = Process::new(
-            running,
-            self.executor,
-            ends,
-            #[cfg(unix)]
-            terminal,
-        );
+        let process = Process::new(running, self.executor, ends, terminal);
         Ok((process, self.kill_on_drop))
     }
 }
@@ -334,6 +309,47 @@ impl Drop for PreparedProcess {
     fn drop(&mut self) {
         self.close();
     }
+}
+
+/// Connects our ends of the streams that are a terminal with its master.
+#[cfg(unix)]
+fn connect(
+    containment: &dyn Containment,
+    [input, output, error]: [bool; 3],
+    capture: bool,
+    ends: &mut Ends,
+    captured: &mut [Option<CapturePipe>; 2],
+) -> std::io::Result<Option<Arc<End>>> {
+    let Some(master) = containment.terminal() else {
+        return Ok(None);
+    };
+    let terminal = Arc::new(End::new(master)?);
+    if input {
+        ends.stdin = Some(ChildStdin::terminal(Arc::clone(&terminal)));
+    }
+    if capture {
+        captured[usize::from(!output)] = Some(CapturePipe::Terminal(Arc::clone(&terminal)));
+    } else {
+        // Also where neither output is the terminal: something may be shown on it.
+        ends.stdout
+            .get_or_insert_with(|| ChildStdout(Output::Terminal(Arc::clone(&terminal))));
+    }
+    if error {
+        ends.stderr = Some(ChildStderr(Output::Nothing));
+    }
+    Ok(Some(terminal))
+}
+
+/// No backend has terminals there.
+#[cfg(not(unix))]
+fn connect(
+    _: &dyn Containment,
+    _: [bool; 3],
+    _: bool,
+    _: &mut Ends,
+    _: &mut [Option<CapturePipe>; 2],
+) -> std::io::Result<Option<Arc<End>>> {
+    Ok(None)
 }
 
 fn check_deadline(deadline: Option<Instant>) -> Result<(), RunError> {

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use ringfence_backend::{Lifetime, LifetimeContainment, Signal, SignalError};
 
-#[cfg(unix)]
 use crate::end::End;
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -17,8 +16,8 @@ use crate::terminal::{ResizeError, StreamMode, TerminalSize};
 
 /// A running command and its process tree.
 ///
-/// Dropping it closes the streams that were not taken, and hangs its terminal up; the command goes on, is still
-/// watched, and ends with its set at the latest. With [`Command::kill_on_drop`](crate::Command::kill_on_drop) its tree is
+/// Dropping it closes the streams that were not taken; its terminal is hung up once nobody has an end of it any more. The
+/// command goes on, is still watched, and ends with its set at the latest. With [`Command::kill_on_drop`](crate::Command::kill_on_drop) its tree is
 /// killed. When the command itself has ended, what it has left in the background is killed at once, without a grace.
 #[derive(Debug)]
 pub struct Process {
@@ -29,7 +28,6 @@ pub struct Process {
     ends: Mutex<Ends>,
     input: Weak<Input>,
     mode: StreamMode,
-    #[cfg(unix)]
     terminal: Option<Arc<End>>,
 }
 
@@ -46,12 +44,8 @@ impl Process {
         running: Arc<Running>,
         executor: Executor,
         ends: Ends,
-        #[cfg(unix)] terminal: Option<Arc<End>>,
+        terminal: Option<Arc<End>>,
     ) -> Self {
-        #[cfg(unix)]
-        let has_terminal = terminal.is_some();
-        #[cfg(not(unix))]
-        let has_terminal = false;
         Self {
             running,
             _executor: executor,
@@ -63,12 +57,11 @@ impl Process {
                 .map(|stdin| Arc::downgrade(&stdin.0))
                 .unwrap_or_default(),
             ends: Mutex::new(ends),
-            mode: if has_terminal {
+            mode: if terminal.is_some() {
                 StreamMode::Pty
             } else {
                 StreamMode::Pipes
             },
-            #[cfg(unix)]
             terminal,
         }
     }
@@ -198,7 +191,6 @@ impl Process {
             (ends.stdin.take(), ends.stdout.take(), ends.stderr.take())
         };
         drop(taken);
-        #[cfg(unix)]
         if let Some(terminal) = &self.terminal {
             terminal.sever();
         }
@@ -260,6 +252,6 @@ impl Drop for Process {
         if self.kill_on_drop && !self.running.done.is_complete() {
             self.running.end(Ending::Cancelled);
         }
-        self.close();
+        self.running.hang_up();
     }
 }

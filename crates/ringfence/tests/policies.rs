@@ -302,3 +302,41 @@ impl Backend for Absent {
         })
     }
 }
+
+#[test]
+fn nothing_is_looked_for_in_a_root_that_is_closed() {
+    const DIRECTORIES: usize = 3_000;
+    let fixture = Fixture::new();
+    let closed = tempfile::tempdir().unwrap();
+    for number in 0..DIRECTORIES {
+        std::fs::create_dir(closed.path().join(number.to_string())).unwrap();
+    }
+    let ways = |access| {
+        let config = ProfileConfig {
+            roots: vec![Root::directory(closed.path(), access)],
+            ..fixture.config()
+        };
+        let set = fixture.set_with(&config);
+        let executor = set.executor("a").unwrap();
+        let watches = watches();
+        drop(executor);
+        assert!(set.close().is_clean());
+        watches
+    };
+    assert!(ways(Verdict::READ_ONLY) >= DIRECTORIES, "this counts nothing");
+    assert!(ways(Verdict::DENY) < DIRECTORIES);
+}
+
+/// How many directories this process watches.
+fn watches() -> usize {
+    let lines = |path: std::path::PathBuf| std::fs::read_to_string(path).unwrap_or_default();
+    let open = std::fs::read_dir("/proc/self/fdinfo").unwrap().flatten();
+    open.map(|entry| {
+        lines(entry.path())
+            .lines()
+            .filter(|line| line.starts_with("inotify "))
+            .count()
+    })
+    .max()
+    .unwrap_or_default()
+}
