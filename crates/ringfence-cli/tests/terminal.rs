@@ -249,6 +249,27 @@ fn s_29_the_settings_come_back_when_ringfence_is_asked_to_end() {
     assert_eq!(outer.end(), 128 + 15);
 }
 
+#[test]
+fn ctrl_z_stops_ringfence_with_what_it_runs_and_fg_lets_them_go_on() {
+    let mut outer = Outer::start("bash", &["--norc", "--noprofile", "-i"]);
+    let ticks = outer.place.workspace().join("ticks");
+    let count = || std::fs::metadata(&ticks).map_or(0, |file| file.len());
+    let script = "while :; do echo tick >>ticks; sleep 0.1; done";
+    outer.type_in(&format!("{RINGFENCE} run -- sh -c '{script}' </dev/null\n"));
+    outer.eventually("the command", |_| count() > 0);
+    outer.type_in("\x1a");
+    outer.see("Stopped");
+    let stopped = count();
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(count(), stopped);
+    outer.type_in("fg\n");
+    outer.eventually("the command again", |_| count() > stopped);
+    outer.type_in("\x03");
+    outer.type_in("echo st''atus $?; exit 0\n");
+    outer.see("status 130");
+    assert_eq!(outer.end(), 0);
+}
+
 // S-28
 #[test]
 fn s_28_nothing_can_be_typed_into_the_users_terminal() {

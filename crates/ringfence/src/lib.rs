@@ -22,8 +22,9 @@
 //!
 //! An [`ExecutorSet`] is the owner: it hands out one [`Executor`] per key and closes them all. An executor holds
 //! one compiled policy with a private home and temporary directory. [`Command`] is the one way to a process:
-//! `output()` captures, `spawn()` gives a live [`Process`], `prepare()` stops before anything runs. Futures
-//! work on any runtime; [`blocking`] has the same API without them. A [`ProfileFile`] is a configuration as TOML.
+//! `output()` captures, `spawn()` gives a live [`Process`], `prepare()` stops before anything runs. A process has
+//! streams or a [terminal](Command::tty), takes [signals](Process::signal), and is waited for in two steps: until the command
+//! has ended, and until nothing of it is left. Futures work on any runtime; [`blocking`] has the same API without them. A [`ProfileFile`] is a configuration as TOML.
 //!
 //! # What is not promised
 //!
