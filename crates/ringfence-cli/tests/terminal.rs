@@ -12,7 +12,8 @@ mod support;
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -100,14 +101,17 @@ impl Outer {
 
     /// The processes that have the terminal open, as far as this user may know.
     fn holders(&self) -> Vec<String> {
-        let name = PathBuf::from(ptsname(&self.master, Vec::new()).unwrap().into_string().unwrap());
+        // Not by its name, which the command's own terminal may have, too.
+        let identity = |path: &Path| path.metadata().map(|seen| (seen.dev(), seen.ino())).ok();
+        let name = ptsname(&self.master, Vec::new()).unwrap().into_string().unwrap();
+        let terminal = identity(Path::new(&name));
         let ids = std::fs::read_dir("/proc").unwrap().flatten();
         let ids = ids.filter_map(|entry| entry.file_name().into_string().ok());
         let ids = ids.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
         let holds = |id: &String| {
             let open = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten();
             let mut open = open.flatten();
-            open.any(|entry| std::fs::read_link(entry.path()).is_ok_and(|link| link == name))
+            open.any(|entry| identity(&entry.path()) == terminal)
         };
         let us = std::process::id().to_string();
         ids.filter(holds).filter(|id| *id != us).collect()
