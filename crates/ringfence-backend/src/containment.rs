@@ -100,6 +100,11 @@ pub enum Event {
     Started,
     /// A step of the set-up failed: the program was not executed and nothing is left. No other event follows.
     SetupFailed(SetupFailed),
+    /// Another directory has taken the place of the command's; the same holds.
+    Changed {
+        /// The directory's path.
+        path: std::path::PathBuf,
+    },
     /// The command's first process has ended; whatever else there is of its tree is being killed.
     Exited(ExitStatus),
     /// Nothing of its tree is left.

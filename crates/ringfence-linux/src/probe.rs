@@ -66,7 +66,7 @@ pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
                 return Ok(user_namespace);
             }
             Some(Event::SetupFailed(failed)) => return Err(failed),
-            Some(Event::Exited(_) | Event::Empty) => {
+            Some(Event::Exited(_) | Event::Empty | Event::Changed { .. }) => {
                 return Err(crate::zygote::failed(Step::Exec, Errno::PROTO));
             }
             Some(Event::Started) => {}

@@ -12,7 +12,7 @@ use ringfence_backend::{
 };
 use ringfence_host::cgroup::Scope;
 use ringfence_policy::{Limit, Report};
-use ringfence_zygote::wire::{EMPTY_TAG, EXIT_TAG, Failure};
+use ringfence_zygote::wire::{EMPTY_TAG, EXIT_TAG, Failure, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -302,8 +302,13 @@ fn receive(from: &OwnedFd) -> Option<Received> {
 }
 
 fn failure(message: &[u8]) -> Event {
-    let unreadable = || crate::zygote::failed(ringfence_zygote::wire::Step::Command, Errno::PROTO);
-    Event::SetupFailed(decode_failure(message).unwrap_or_else(unreadable))
+    let unreadable = || crate::zygote::failed(Step::Command, Errno::PROTO);
+    let mut failed = decode_failure(message).unwrap_or_else(unreadable);
+    let is_changed = failed.step == Step::Chdir.name() && failed.errno == Errno::STALE.raw_os_error();
+    match failed.path.take_if(|_| is_changed) {
+        Some(path) => Event::Changed { path },
+        None => Event::SetupFailed(failed),
+    }
 }
 
 /// How the command ended, and whether nothing else of its tree is left; `None` if the message is about something else.
@@ -348,10 +353,7 @@ mod tests {
 
     #[test]
     fn the_last_step_has_the_name_callers_look_for() {
-        assert_eq!(
-            ringfence_zygote::wire::Step::Exec.name(),
-            ringfence_backend::SetupFailed::EXECUTE
-        );
+        assert_eq!(Step::Exec.name(), ringfence_backend::SetupFailed::EXECUTE);
     }
 
     #[test]

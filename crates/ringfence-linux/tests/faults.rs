@@ -121,6 +121,7 @@ fn end(containment: &dyn Containment) -> Result<ExitStatus, SetupFailed> {
         match containment.next_event() {
             Some(Event::Exited(status)) => return Ok(status),
             Some(Event::SetupFailed(failed)) => return Err(failed),
+            Some(changed @ Event::Changed { .. }) => panic!("{changed:?}"),
             Some(Event::Started | Event::Empty) => {}
             None => std::thread::sleep(Duration::from_millis(1)),
         }

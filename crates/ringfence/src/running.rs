@@ -276,6 +276,7 @@ impl Running {
             match event {
                 Event::Started => self.started.complete(Ok(())),
                 Event::SetupFailed(failed) => return self.finish(Err(RunError::Setup(failed))),
+                Event::Changed { path } => return self.finish(Err(RunError::Changed { path })),
                 Event::Exited(status) => {
                     // First, so that of an end and a kill at the same moment only one happens.
                     self.requests.end();

@@ -87,3 +87,31 @@ pub(crate) fn eventually(what: &str, condition: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A time to sleep for, in seconds, that nobody else sleeps for: whoever does can be told by it.
+pub(crate) fn own_seconds() -> String {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("600.{}{count:03}", std::process::id())
+}
+
+/// The ids that processes with this argument have here, whatever namespace they are in.
+pub(crate) fn processes_with(argument: &str) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").unwrap();
+    let ids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    ids.filter(|id: &u32| {
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        line.split(|byte| *byte == 0).any(|is| is == argument.as_bytes())
+    })
+    .collect()
+}
+
+/// Shows that a file which grew does not do so any more.
+pub(crate) fn stops_growing(file: &Path) {
+    let size = || std::fs::metadata(file).unwrap().len();
+    let before = size();
+    assert_ne!(before, 0, "nobody ever wrote");
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(before, size(), "somebody writes on");
+}
