@@ -35,7 +35,15 @@ pub(crate) struct Process {
     zygote: Mutex<Option<Arc<Zygote>>>,
     report: Arc<Report>,
     /// The control group of its limits.
-    scope: Option<Scope>,
+    group: Mutex<Group>,
+}
+
+/// What counts a command's processes.
+#[derive(Debug)]
+enum Group {
+    There(Scope),
+    /// Nobody is left to count, or nobody ever counted.
+    Gone(Usage),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +76,20 @@ impl Process {
             progress: Mutex::new(Progress::Starting),
             zygote: Mutex::new(Some(zygote)),
             report,
-            scope,
+            group: Mutex::new(scope.map_or_else(|| Group::Gone(Usage::default()), Group::There)),
+        }
+    }
+
+    fn group(&self) -> MutexGuard<'_, Group> {
+        self.group.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nothing of the command is left: neither is its control group, though somebody may hold on to this for long
+    /// (PRC-12). What it counted stays known.
+    fn let_group_go(&self) {
+        let mut group = self.group();
+        if let Group::There(scope) = &*group {
+            *group = Group::Gone(used(scope));
         }
     }
 
@@ -197,6 +218,7 @@ impl Containment for Process {
         let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         let event = self.advance(&mut progress);
         if *progress == Progress::Over {
+            self.let_group_go();
             self.let_zygote_go();
         }
         event
@@ -240,33 +262,42 @@ impl Containment for Process {
     }
 
     fn usage(&self) -> Usage {
-        let Some(scope) = &self.scope else {
-            return Usage::default();
-        };
-        let used = scope.usage();
-        let touched = scope.breaches().refused_processes.is_some_and(|times| times > 0);
-        Usage {
-            peak_memory_bytes: used.peak_memory_bytes,
-            peak_processes: used.peak_processes.map(|peak| peak.saturating_sub(limits::INIT)),
-            cpu_time: used.cpu_time,
-            touched: touched.then_some(Limit::Processes).into_iter().collect(),
+        match &*self.group() {
+            Group::There(scope) => used(scope),
+            Group::Gone(used) => used.clone(),
         }
     }
 
     fn exceeded(&self) -> Option<Limit> {
-        let breaches = self.scope.as_ref()?.breaches();
+        let Group::There(scope) = &*self.group() else {
+            return None;
+        };
+        let breaches = scope.breaches();
         let killed = breaches.memory_kills.is_some_and(|processes| processes > 0);
         let used_up = breaches.cpu_time_over.map(|_| Limit::CpuTime);
         killed.then_some(Limit::Memory).or(used_up)
     }
 
     fn next_look(&self) -> Option<Duration> {
-        let scope = self.scope.as_ref()?;
+        let Group::There(scope) = &*self.group() else {
+            return None;
+        };
         // A group that can't be read any more keeps no limit: then it is looked at soon, and the command ended.
         let used = scope.cpu_time_used().unwrap_or(Duration::MAX);
         let by_time = scope.next_look(used);
         let by_memory = scope.usage().peak_memory_bytes.map(|_| MEMORY_PACE);
         by_time.into_iter().chain(by_memory).min()
+    }
+}
+
+fn used(scope: &Scope) -> Usage {
+    let used = scope.usage();
+    let touched = scope.breaches().refused_processes.is_some_and(|times| times > 0);
+    Usage {
+        peak_memory_bytes: used.peak_memory_bytes,
+        peak_processes: used.peak_processes.map(|peak| peak.saturating_sub(limits::INIT)),
+        cpu_time: used.cpu_time,
+        touched: touched.then_some(Limit::Processes).into_iter().collect(),
     }
 }
 
