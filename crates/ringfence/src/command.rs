@@ -2,11 +2,12 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringfence_policy::Limits;
 
+use crate::cancellation::Cancellation;
 use crate::environment::Change;
 use crate::error::RunError;
 use crate::executor::Executor;
@@ -252,13 +253,7 @@ impl Command {
 /// Cancels the commands it was given to; clones are the same token.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
-    shared: Arc<Mutex<Cancellation>>,
-}
-
-#[derive(Debug, Default)]
-struct Cancellation {
-    cancelled: bool,
-    running: Vec<Weak<Running>>,
+    shared: Arc<Cancellation<Running>>,
 }
 
 impl CancelToken {
@@ -270,33 +265,19 @@ impl CancelToken {
 
     /// Kills every command the token was given to, and keeps those to come from starting. Does not wait.
     pub fn cancel(&self) {
-        let running = {
-            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.cancelled = true;
-            std::mem::take(&mut shared.running)
-        };
-        running.iter().filter_map(Weak::upgrade).for_each(|running| {
+        for running in self.shared.cancel() {
             running.end(Ending::Cancelled);
-        });
+        }
     }
 
     /// Whether [`CancelToken::cancel`] has been called.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.shared
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .cancelled
+        self.shared.is_cancelled()
     }
 
     pub(crate) fn attach(&self, running: &Arc<Running>) {
-        let cancelled = {
-            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.running.retain(|other| other.strong_count() > 0);
-            shared.running.push(Arc::downgrade(running));
-            shared.cancelled
-        };
-        if cancelled {
+        if !self.shared.add(running) {
             running.end(Ending::Cancelled);
         }
     }

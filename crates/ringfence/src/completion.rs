@@ -1,9 +1,11 @@
 //! A value that arrives once, for any number of waiters, on any runtime or none.
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
+
+use crate::sync::{Mutex, MutexGuard};
 
 /// The waiting side; clones wait for the same value.
 #[derive(Debug)]
@@ -118,25 +120,5 @@ fn run_until<F: Future>(mut future: Pin<&mut F>, moment: Option<Instant>) -> Opt
             Some(Duration::ZERO) => return None,
             Some(left) => std::thread::park_timeout(left),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_waiter_gets_the_first_value() {
-        let completion = Completion::default();
-        let waiters: Vec<_> = (0..4)
-            .map(|_| {
-                let completion: Completion<i32> = completion.clone();
-                std::thread::spawn(move || block_on(completion))
-            })
-            .collect();
-        completion.complete(7);
-        completion.complete(8);
-        assert!(waiters.into_iter().all(|waiter| waiter.join().unwrap() == 7));
-        assert_eq!(completion.get(), Some(7));
     }
 }

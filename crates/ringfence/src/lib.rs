@@ -36,6 +36,7 @@
 mod access;
 pub mod blocking;
 mod builder;
+mod cancellation;
 mod capture;
 mod command;
 mod completion;
@@ -72,9 +73,13 @@ mod tokio_streams;
 mod worktree;
 
 #[cfg(test)]
+mod completion_tests;
+#[cfg(test)]
 mod lifecycle_tests;
 #[cfg(doctest)]
 mod outside_tests;
+#[cfg(test)]
+mod requests_tests;
 
 pub use access::EffectiveAccess;
 pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};

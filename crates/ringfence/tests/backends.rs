@@ -10,18 +10,18 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::Fixture;
+use common::{Fixture, eventually};
 use ringfence::backend::direct::Direct;
 use ringfence::backend::{
-    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, Launch, LaunchError,
+    Backend, Capabilities, CompileRequest, CompiledPolicy, Containment, Event, Launch, LaunchError, Notifier,
     ReleaseFailed, SetupFailed, Unavailable, Watch,
 };
-use ringfence::blocking::ExecutorSet;
+use ringfence::blocking::{ExecutorSet, Process};
 use ringfence::{
-    CancelToken, CloseProblem, Ending, ExecutorError, Host, Isolation, Lifetime, Probe, Profile, RegionTree,
-    Report, RunError, Signal, SignalError,
+    CancelToken, CloseProblem, Delivery, Ending, ExecutorError, Host, Isolation, Lifetime, Probe, Profile,
+    RegionTree, Report, RunError, Signal, SignalError, Tty,
 };
 
 #[derive(Debug, Default)]
@@ -46,6 +46,17 @@ struct Counts {
     kills: AtomicUsize,
     /// How many kills have no effect.
     deaf: AtomicUsize,
+    /// Whether launching fails.
+    breaks: AtomicBool,
+    /// Every signal that was to be delivered.
+    signals: Mutex<Vec<Signal>>,
+    /// What delivering one answers, in place of delivering it.
+    answer: Mutex<Option<Result<(), SignalError>>>,
+    /// Whether the end of a tree can't be proved.
+    lingers: AtomicBool,
+    notifier: Mutex<Option<Notifier>>,
+    /// What went, in this order.
+    gone: Mutex<Vec<&'static str>>,
 }
 
 impl Backend for Counting {
@@ -107,15 +118,25 @@ impl CompiledPolicy for Counted {
 
     fn launch(&self, mut launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
         self.counts.given.lock().unwrap().push(launch.environment.len());
+        if self.counts.breaks.load(Ordering::SeqCst) {
+            return Err(LaunchError::Setup(SetupFailed {
+                step: "a step of a test",
+                errno: 5,
+                path: None,
+            }));
+        }
+        *self.counts.notifier.lock().unwrap() = Some(launch.notifier.clone());
         launch.environment.push(("ADDED".into(), "1".into()));
         Ok(Box::new(Deaf {
             containment: self.policy.launch(launch)?,
             counts: Arc::clone(&self.counts),
+            empty: AtomicBool::new(false),
         }))
     }
 
     fn release(&self) -> Result<(), ReleaseFailed> {
         self.counts.released.fetch_add(1, Ordering::SeqCst);
+        self.counts.gone.lock().unwrap().push("policy");
         if self.counts.keeps.load(Ordering::SeqCst) {
             return Err(ReleaseFailed {
                 what: "a view".to_owned(),
@@ -126,11 +147,13 @@ impl CompiledPolicy for Counted {
     }
 }
 
-/// A process tree that does not hear the first kills, if that is wanted.
+/// A process tree that does not hear the first kills, or whose end can't be proved, if that is wanted.
 #[derive(Debug)]
 struct Deaf {
     containment: Box<dyn Containment>,
     counts: Arc<Counts>,
+    /// Nothing is left, and nobody has been told.
+    empty: AtomicBool,
 }
 
 impl Containment for Deaf {
@@ -147,11 +170,24 @@ impl Containment for Deaf {
     }
 
     fn next_event(&self) -> Option<Event> {
-        self.containment.next_event()
+        let is_empty = self.empty.load(Ordering::SeqCst);
+        let event = if is_empty {
+            Some(Event::Empty)
+        } else {
+            self.containment.next_event()
+        };
+        let keeps = event == Some(Event::Empty) && self.counts.lingers.load(Ordering::SeqCst);
+        self.empty.store(keeps, Ordering::SeqCst);
+        if event == Some(Event::Empty) && !keeps {
+            self.counts.gone.lock().unwrap().push("tree");
+        }
+        event.filter(|_| !keeps)
     }
 
     fn signal(&self, signal: Signal) -> Result<(), SignalError> {
-        self.containment.signal(signal)
+        self.counts.signals.lock().unwrap().push(signal);
+        let answer = *self.counts.answer.lock().unwrap();
+        answer.unwrap_or_else(|| self.containment.signal(signal))
     }
 
     fn kill(&self) {
@@ -412,4 +448,212 @@ fn a_released_key_ends_its_commands_and_makes_room() {
     set.executor("c").unwrap();
     assert!(set.release("never asked for").unwrap().is_clean());
     assert!(set.close().is_clean());
+}
+
+/// A set whose only command sleeps, with this answer to every signal.
+fn sleeping(
+    fixture: &Fixture,
+    answer: Option<Result<(), SignalError>>,
+    grace: Duration,
+) -> (ExecutorSet, Arc<Counts>, Process) {
+    let (set, counts) = counted(fixture, Counting::default());
+    *counts.answer.lock().unwrap() = answer;
+    let executor = set.executor("a").unwrap();
+    let sleeper = executor.command("sleep").arg("300").terminate_grace(grace);
+    let process = sleeper.spawn().unwrap();
+    (set, counts, process)
+}
+
+fn signals(counts: &Counts) -> Vec<Signal> {
+    counts.signals.lock().unwrap().clone()
+}
+
+const LONG: Duration = Duration::from_secs(3600);
+const SHORT: Duration = Duration::from_millis(100);
+
+// SIG-3, SIG-10: nobody is there to ask the command, so nothing follows; killing needs nobody.
+#[test]
+fn sig_3_without_an_adapter_a_signal_is_refused_and_nothing_follows() {
+    let fixture = Fixture::new();
+    let (set, counts, process) = sleeping(&fixture, Some(Err(SignalError::Unsupported)), SHORT);
+    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Terminate] {
+        assert_eq!(process.signal(signal), Err(SignalError::Unsupported));
+    }
+    assert_eq!(SignalError::Unsupported.code(), "process_signal_unsupported");
+    std::thread::sleep(SHORT * 4);
+    assert_eq!((process.try_wait(), count(&counts.kills)), (None, 0));
+    // Who asks for an end gets one, at once.
+    let began = Instant::now();
+    assert_eq!(process.shutdown(LONG).unwrap().ended, Ending::Cancelled);
+    assert!(began.elapsed() < Duration::from_secs(30));
+    assert_eq!(process.signal(Signal::Terminate), Ok(Delivery::Ended));
+
+    let executor = set.executor("a").unwrap();
+    let late = executor
+        .command("sleep")
+        .arg("300")
+        .timeout(SHORT)
+        .terminate_grace(LONG);
+    assert_eq!(late.output().unwrap().ended, Ending::TimedOut);
+    let killed = executor.command("sleep").arg("300").spawn().unwrap();
+    assert_eq!(killed.signal(Signal::Kill), Ok(Delivery::Sent));
+    assert_eq!(killed.wait().unwrap().ended, Ending::Cancelled);
+}
+
+// SIG-5, SIG-10: a termination that could not be delivered is not tried again, and the kill follows.
+#[test]
+fn sig_10_after_a_failed_termination_the_kill_follows_all_the_same() {
+    let fixture = Fixture::new();
+    let failed = SignalError::Failed { errno: 1 };
+    let (_set, counts, process) = sleeping(&fixture, Some(Err(failed)), SHORT);
+    assert_eq!(process.signal(Signal::Terminate), Err(failed));
+    *counts.answer.lock().unwrap() = None;
+    assert!(matches!(process.signal(Signal::Terminate), Err(again) if again == failed));
+    assert_eq!(process.wait().unwrap().ended, Ending::Cancelled);
+    assert_eq!(
+        (signals(&counts), count(&counts.kills)),
+        (vec![Signal::Terminate], 1)
+    );
+}
+
+// SIG-4: whatever delivering it answers is the answer, each time.
+#[test]
+fn sig_4_an_interrupt_is_delivered_each_time_and_its_error_is_the_answer() {
+    let fixture = Fixture::new();
+    let failed = SignalError::Failed { errno: 1 };
+    let (_set, counts, process) = sleeping(&fixture, Some(Err(failed)), SHORT);
+    assert_eq!(process.signal(Signal::Interrupt), Err(failed));
+    *counts.answer.lock().unwrap() = Some(Ok(()));
+    assert_eq!(process.signal(Signal::Interrupt), Ok(Delivery::Sent));
+    std::thread::sleep(SHORT * 3);
+    assert_eq!((process.try_wait(), count(&counts.kills)), (None, 0));
+    assert_eq!(signals(&counts), [Signal::Interrupt; 2]);
+}
+
+// SIG-6, SIG-7, SIG-9: one termination, one kill, whoever asks for them.
+#[test]
+fn sig_9_an_escalation_and_kills_are_one_kill() {
+    let fixture = Fixture::new();
+    for (grace, by_hand) in [(SHORT, false), (Duration::from_secs(1), true), (SHORT, true)] {
+        let (_set, counts, process) = sleeping(&fixture, Some(Ok(())), grace);
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| process.signal(Signal::Terminate).unwrap());
+            }
+        });
+        if by_hand {
+            std::thread::scope(|scope| {
+                for _ in 0..32 {
+                    scope.spawn(|| process.signal(Signal::Kill).unwrap());
+                }
+            });
+        }
+        assert_eq!(process.wait().unwrap().ended, Ending::Cancelled);
+        process.wait_all().unwrap();
+        std::thread::sleep(grace);
+        assert_eq!(
+            (signals(&counts), count(&counts.kills)),
+            (vec![Signal::Terminate], 1)
+        );
+    }
+}
+
+// SIG-7: whoever ends in time is not killed.
+#[test]
+fn sig_7_no_kill_comes_after_the_end() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    *counts.answer.lock().unwrap() = Some(Ok(()));
+    let executor = set.executor("a").unwrap();
+    let process = executor
+        .shell("sleep 0.1; exit 4")
+        .terminate_grace(Duration::from_secs(2));
+    let process = process.spawn().unwrap();
+    assert_eq!(process.signal(Signal::Terminate), Ok(Delivery::Sent));
+    assert_eq!(process.wait_all().unwrap().ended, Ending::Exited(4));
+    std::thread::sleep(Duration::from_millis(2200));
+    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Kill] {
+        assert_eq!(process.signal(signal), Ok(Delivery::Ended));
+    }
+    assert_eq!(
+        (signals(&counts), count(&counts.kills)),
+        (vec![Signal::Terminate], 0)
+    );
+}
+
+// TTY-1, PRE-5: before anything else that could be wrong with it, and never with pipes instead.
+#[test]
+fn tty_1_where_there_is_no_terminal_it_is_refused_when_it_is_prepared() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    let executor = set.executor("a").unwrap();
+    let wanted = || executor.command("").tty(Tty::default());
+    let error = wanted().prepare().map(drop).unwrap_err();
+    assert_eq!(
+        (&error, error.code()),
+        (&RunError::TtyUnsupported, "process_tty_unsupported")
+    );
+    assert_eq!(wanted().output().unwrap_err(), RunError::TtyUnsupported);
+    assert_eq!(wanted().spawn().map(drop).unwrap_err(), RunError::TtyUnsupported);
+    assert!(counts.given.lock().unwrap().is_empty(), "nothing was launched");
+    assert!(set.close().is_clean());
+}
+
+// PRC-6, PRC-9, PRE-26: a failed start gives everything back and uses the preparation up.
+#[test]
+fn prc_6_a_failed_start_holds_nothing() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    let executor = set.executor("a").unwrap();
+    counts.breaks.store(true, Ordering::SeqCst);
+    let prepared = executor.command("true").prepare().unwrap();
+    let failed = prepared.start().map(drop).unwrap_err();
+    assert!(matches!(&failed, RunError::Setup(failed) if failed.step == "a step of a test"));
+    assert_eq!(prepared.start().map(drop).unwrap_err(), RunError::AlreadyStarted);
+    assert!(executor.command("true").output().is_err());
+    counts.breaks.store(false, Ordering::SeqCst);
+    for _ in 0..25 {
+        let raced = executor.command("true").prepare().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| raced.start().map(drop));
+            scope.spawn(|| raced.close());
+        });
+    }
+    assert!(set.close_within(Duration::from_secs(30)).unwrap().is_clean());
+    assert_eq!(count(&counts.released), 1);
+}
+
+// PRC-11, PRC-12, PRC-14, LIF-20, LIF-21, LIF-22, LIF-23: without a proof nothing is released, whoever waits for it,
+// and with one everything is, once.
+#[test]
+fn lif_20_lif_22_nothing_is_released_before_the_tree_is_known_to_have_ended() {
+    let fixture = Fixture::new();
+    let (set, counts) = counted(&fixture, Counting::default());
+    counts.lingers.store(true, Ordering::SeqCst);
+    let executor = set.executor("a").unwrap();
+    let home = executor.home().unwrap().to_owned();
+    let process = executor.shell("exit 6").spawn().unwrap();
+    assert_eq!(
+        process.wait().unwrap().ended,
+        Ending::Exited(6),
+        "it holds up no waiter"
+    );
+    assert!(process.try_wait_all().is_none());
+    assert!(set.executions()[0].exited && set.executions()[0].killed_for.is_none());
+
+    let still = set.close_within(Duration::from_millis(100)).unwrap_err();
+    assert_eq!((still.alive, still.survivors.len()), (1, 1));
+    // It is tried again, and again.
+    eventually("further kills", || count(&counts.kills) >= 2);
+    let known = set.executions();
+    assert!(known[0].killed_for > still.survivors[0].killed_for, "{known:?}");
+    assert_eq!((count(&counts.released), home.exists()), (0, true));
+    assert!(counts.gone.lock().unwrap().is_empty());
+
+    counts.lingers.store(false, Ordering::SeqCst);
+    counts.notifier.lock().unwrap().take().unwrap().notify();
+    assert_eq!(process.wait_all().unwrap().ended, Ending::Exited(6));
+    assert!(set.close().is_clean());
+    assert_eq!(*counts.gone.lock().unwrap(), ["tree", "policy"]);
+    assert_eq!((set.executions().len(), home.exists()), (0, false));
 }

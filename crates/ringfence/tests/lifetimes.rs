@@ -32,10 +32,7 @@ fn lif_1_containment_has_three_names_and_does_not_change() {
     assert_eq!(process.lifetime_containment(), lifetime.containment);
     let outcome = process.wait_all().unwrap();
     assert!(set.close().is_clean());
-    assert_eq!(
-        (process.lifetime(), outcome.lifetime),
-        (lifetime.clone(), lifetime)
-    );
+    assert_eq!((process.lifetime(), outcome.lifetime), (lifetime, lifetime));
     // It is no guarantee about access.
     assert_eq!(outcome.achieved.guarantees, guarantees);
 }
@@ -158,10 +155,10 @@ fn s_24_nobody_outlives_the_end_of_a_command() {
             },
         ),
         ("release", Ending::OwnerClosed, |_, set, _| {
-            assert!(set.release("a").unwrap().is_clean())
+            assert!(set.release("a").unwrap().is_clean());
         }),
         ("close", Ending::OwnerClosed, |_, set, _| {
-            assert!(set.close().is_clean())
+            assert!(set.close().is_clean());
         }),
         ("exit", Ending::Exited(0), |process, _, _| process.close()),
     ];

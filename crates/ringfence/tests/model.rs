@@ -4,10 +4,16 @@
 #![allow(dead_code, unreachable_pub, reason = "the parts are used by the library")]
 #![allow(clippy::unwrap_used, reason = "tests end by panicking")]
 
+#[path = "../src/cancellation.rs"]
+mod cancellation;
+#[path = "../src/completion.rs"]
+mod completion;
 #[path = "../src/lifecycle.rs"]
 mod lifecycle;
 #[path = "../src/memo.rs"]
 mod memo;
+#[path = "../src/requests.rs"]
+mod requests;
 #[path = "../src/single_use.rs"]
 mod single_use;
 
@@ -21,8 +27,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 
 use loom::thread;
 
+use cancellation::Cancellation;
+use completion::Completion;
 use lifecycle::{Closable, Lease, Lifecycle};
 use memo::{Memo, Refused};
+use requests::{Answer, Requests};
 use single_use::{Gone, SingleUse};
 
 /// Tries every order with up to this many changes of thread that nobody had to wait for: a fault that takes more of them is
@@ -304,5 +313,219 @@ fn a_released_key_is_ended_before_it_is_made_anew() {
         drop(memo.take_all());
         assert_eq!(left.load(SeqCst), 0);
         releasing.join().unwrap();
+    });
+}
+
+/// A command to which requests are made, and what of them arrived.
+struct Requested {
+    requests: Requests<()>,
+    ended: AtomicBool,
+    terminations: AtomicUsize,
+    kills: AtomicUsize,
+    interrupts: AtomicUsize,
+}
+
+impl Requested {
+    fn new() -> Arc<Self> {
+        Arc::new(Self {
+            requests: Requests::new(),
+            ended: AtomicBool::default(),
+            terminations: AtomicUsize::default(),
+            kills: AtomicUsize::default(),
+            interrupts: AtomicUsize::default(),
+        })
+    }
+
+    /// Something arrives, which nothing may after the end.
+    fn arrive(&self, at: &AtomicUsize) {
+        assert!(!self.ended.load(SeqCst), "the command had ended");
+        at.fetch_add(1, SeqCst);
+    }
+
+    fn interrupt(&self) -> Answer<()> {
+        self.requests.pass(|| {
+            self.arrive(&self.interrupts);
+            Ok(())
+        })
+    }
+
+    fn terminate(&self) -> Answer<()> {
+        self.requests.terminate(|| {
+            self.arrive(&self.terminations);
+            Ok(())
+        })
+    }
+
+    fn kill(&self) -> Answer<()> {
+        self.requests.kill(|| self.arrive(&self.kills))
+    }
+
+    fn end(&self) {
+        self.requests.end();
+        self.ended.store(true, SeqCst);
+    }
+
+    fn arrived(&self) -> [usize; 3] {
+        [&self.interrupts, &self.terminations, &self.kills].map(|count| count.load(SeqCst))
+    }
+}
+
+/// Does it on a thread of its own.
+fn aside<T: 'static>(
+    on: &Arc<Requested>,
+    does: impl FnOnce(&Requested) -> T + 'static,
+) -> thread::JoinHandle<T> {
+    let on = Arc::clone(on);
+    thread::spawn(move || does(&on))
+}
+
+#[test]
+fn sig_5_sig_9_of_requests_that_meet_one_of_a_kind_arrives_and_all_get_its_answer() {
+    explore(|| {
+        let command = Requested::new();
+        let escalating = aside(&command, |command| [command.terminate(), command.kill()]);
+        let killing = aside(&command, |command| [command.kill(), command.terminate()]);
+        let [first, escalated] = escalating.join().unwrap();
+        let [killed, second] = killing.join().unwrap();
+        for mut answers in [[first, second], [escalated, killed]] {
+            answers.sort_by_key(|answer| matches!(answer, Answer::DoneBefore(_)));
+            assert_eq!(answers, [Answer::Done(Ok(())), Answer::DoneBefore(Ok(()))]);
+        }
+        assert_eq!(command.arrived(), [0, 1, 1]);
+        assert!(command.requests.is_killed());
+    });
+}
+
+#[test]
+fn sig_2_sig_7_nothing_arrives_after_an_end_that_anything_meets() {
+    explore(|| {
+        let command = Requested::new();
+        let ending = aside(&command, Requested::end);
+        let asking = aside(&command, |command| {
+            let asked = [command.interrupt(), command.terminate()];
+            // The grace is over.
+            (asked, command.kill())
+        });
+        let killed = command.kill();
+        let ([interrupted, terminated], escalated) = asking.join().unwrap();
+        ending.join().unwrap();
+        let [interrupts, terminations, kills] = command.arrived();
+        let arrived = |answer| usize::from(answer == Answer::Done(Ok(())));
+        assert_eq!(
+            (interrupts, terminations),
+            (arrived(interrupted), arrived(terminated))
+        );
+        assert_eq!(kills, arrived(killed) + arrived(escalated));
+        assert!(kills <= 1, "killed twice");
+        for late in [command.interrupt(), command.terminate(), command.kill()] {
+            assert_eq!(late, Answer::Ended);
+        }
+        assert_eq!(command.arrived(), [interrupts, terminations, kills]);
+    });
+}
+
+#[test]
+fn sig_9_closing_an_owner_and_the_end_of_a_grace_are_one_kill() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (prepared, command) = (prepare(&set, &left).unwrap(), Requested::new());
+        let starter = aside(&command, {
+            let command = Arc::clone(&command);
+            move |_| {
+                let Ok(capsule) = prepared.take() else { return };
+                let owned = Arc::new(Owned(Arc::clone(&command)));
+                capsule.lease.attach(&owned);
+                // The caller's grace is over at any moment; the command ends when it was killed.
+                command.kill();
+                command.end();
+            }
+        });
+        close(&set);
+        starter.join().unwrap();
+        assert_eq!(left.load(SeqCst), 0);
+        assert!(command.arrived()[2] <= 1, "killed twice");
+    });
+}
+
+/// A command that its owner kills.
+struct Owned(Arc<Requested>);
+
+impl Closable for Owned {
+    fn close_for_owner(&self) {
+        self.0.kill();
+    }
+}
+
+// PRE-25, PRC-1
+#[test]
+fn prc_1_a_cancellation_that_meets_a_start_keeps_it_from_starting_or_ends_it() {
+    explore(|| {
+        let cancellation = Arc::new(Cancellation::<Running>::default());
+        let cancelling = thread::spawn({
+            let cancellation = Arc::clone(&cancellation);
+            move || {
+                for running in cancellation.cancel() {
+                    running.ended.store(true, SeqCst);
+                }
+            }
+        });
+        let started = if cancellation.is_cancelled() {
+            None
+        } else {
+            let running = Arc::new(Running::default());
+            if !cancellation.add(&running) {
+                running.ended.store(true, SeqCst);
+            }
+            Some(running)
+        };
+        cancelling.join().unwrap();
+        assert!(
+            started.is_none_or(|running| running.ended.load(SeqCst)),
+            "it runs on"
+        );
+        assert!(cancellation.is_cancelled());
+    });
+}
+
+/// A waiter, as a runtime has it.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl std::task::Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+fn poll(completion: &mut Completion<u8>, woken: &Arc<Woken>) -> std::task::Poll<u8> {
+    let waker = std::task::Waker::from(Arc::clone(woken));
+    let mut context = std::task::Context::from_waker(&waker);
+    std::pin::Pin::new(completion).poll(&mut context)
+}
+
+#[test]
+fn prc_25_whoever_waits_gets_the_first_value_though_another_stops_waiting() {
+    explore(|| {
+        let completion = Completion::<u8>::default();
+        let completing = [7, 8].map(|value| {
+            let completion = completion.clone();
+            thread::spawn(move || completion.complete(value))
+        });
+        let gives_up = thread::spawn({
+            let mut completion = completion.clone();
+            move || {
+                let _ = poll(&mut completion, &Arc::default());
+            }
+        });
+        let (mut waiting, woken) = (completion.clone(), Arc::new(Woken::default()));
+        let early = poll(&mut waiting, &woken);
+        completing.into_iter().for_each(|other| other.join().unwrap());
+        gives_up.join().unwrap();
+        let value = completion.get().unwrap();
+        match early {
+            std::task::Poll::Ready(early) => assert_eq!(early, value),
+            std::task::Poll::Pending => assert!(woken.0.load(SeqCst), "nobody woke it"),
+        }
+        assert_eq!(poll(&mut waiting, &woken), std::task::Poll::Ready(value));
     });
 }

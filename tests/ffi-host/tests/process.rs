@@ -16,7 +16,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use common::{Attempt, Fence, Running};
+use common::{Attempt, Fence, Ground, Running, VICTIM_HOST};
 use ringfence::{Clause, Discharge, Ending, Mechanism, Root, Signal, UnixSignal, Verdict};
 
 fn facts(text: &str) -> BTreeMap<&str, &str> {
@@ -87,7 +87,7 @@ fn signals_end_a_program_that_does_nothing_about_them() {
 
 /// S-27: a process that lost its parent is init's to reap.
 #[test]
-fn orphans_are_reaped() {
+fn s_27_orphans_are_reaped() {
     let fence = Fence::new();
     let numbers = |attempt: Attempt| -> Vec<usize> {
         attempt
@@ -113,7 +113,7 @@ fn orphans_are_reaped() {
 
 /// A descriptor that the host forgot to close on exec stays with the host (S-30).
 #[test]
-fn descriptors_of_the_host_do_not_leak() {
+fn s_30_descriptors_of_the_host_do_not_leak() {
     let fence = Fence::new();
     let secret = fs::File::open(fence.at("o/secret")).unwrap();
     // SAFETY: duplicates a descriptor that is open; the copies are left open until the test process ends.
@@ -296,27 +296,61 @@ fn s_33_processes_and_abstract_sockets_of_the_same_user_are_out_of_reach() {
     }
 }
 
-/// S-24: a deadline reaches what has left the session, the group, and its parents.
+/// S-24: a deadline reaches what has left the session, the group, and its parents, and what took init's place as parent.
 #[test]
-fn a_deadline_ends_the_whole_tree() {
+fn s_24_a_deadline_ends_the_whole_tree() {
     let fence = Fence::new();
-    let text = "setsid sh -c 'while :; do date >>log; sleep 0.05; done' & (setsid sh -c 'while :; do date >>log; sleep 0.05; done' &) & \
-                while ! test -s log; do sleep 0.01; done; trap '' TERM; sleep 60";
-    let begun = Instant::now();
-    let outcome = fence
-        .executor
-        .shell(text)
-        .timeout(Duration::from_millis(400))
-        .terminate_grace(Duration::from_millis(200))
+    let text = "setsid sh -c 'while :; do date >>log; sleep 0.05; done' &
+        (setsid sh -c 'trap \"\" TERM HUP INT; while :; do date >>log; sleep 0.05; done' &) &
+        while ! test -s log; do sleep 0.01; done; trap '' TERM; sleep 60";
+    fence.write("w/escape", text);
+    let log = fence.at("w/log");
+    let subreaper = "subreaper + exec /bin/sh {w}/escape";
+    assert_eq!(
+        fence.attack("subreaper"),
+        Attempt::Done(String::new()),
+        "the control"
+    );
+    for command in [fence.executor.shell(text), fence.attacker(subreaper)] {
+        let _ = fs::remove_file(&log);
+        let begun = Instant::now();
+        let outcome = command
+            .timeout(Duration::from_millis(600))
+            .terminate_grace(Duration::from_millis(200))
+            .output()
+            .unwrap();
+        assert_eq!(outcome.ended, Ending::TimedOut);
+        assert!(begun.elapsed() < Duration::from_secs(10));
+        let size = || fs::metadata(&log).unwrap().len();
+        let before = size();
+        assert!(before > 0);
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(before, size(), "somebody still writes");
+    }
+}
+
+/// S-30: whatever the host's descriptors are numbered, the command's own redirections work, and nothing else is open.
+#[test]
+fn s_30_descriptors_of_the_host_collide_with_none_of_the_command() {
+    let ground = Ground::new();
+    let path = |name| ground.at(name).display().to_string();
+    let inside = "echo a | cat >o; exec 3<o; cat <&3; exec 3<&- 9<&-; ls /proc/self/fd | tr '\\n' ' '";
+    // The socket is a pipe here, and both are inherited by a program that executes the host.
+    let outside = format!(
+        ": | {{ exec 3<&0 9<{}; ls /proc/self/fd | tr '\\n' ' ' >&2; exec {VICTIM_HOST} run {} {} {} \"$1\"; }}",
+        path("o"),
+        path("w"),
+        path("s"),
+        path("o/d"),
+    );
+    let host = Command::new("/bin/bash")
+        .args(["-c", &outside, "bash", inside])
         .output()
         .unwrap();
-    assert_eq!(outcome.ended, Ending::TimedOut);
-    assert!(begun.elapsed() < Duration::from_secs(5));
-    let size = || fs::metadata(fence.at("w/log")).unwrap().len();
-    let before = size();
-    assert!(before > 0);
-    std::thread::sleep(Duration::from_millis(300));
-    assert_eq!(before, size(), "somebody still writes");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, control) = (text(&host.stdout), text(&host.stderr));
+    assert!(control.contains("3 ") && control.contains("9 "), "{control}");
+    assert_eq!(printed, "a\n0 1 2 3 ", "{control}");
 }
 
 /// A user with id 0 owns the kernel's settings and devices: the file view must keep them from it, under any profile.

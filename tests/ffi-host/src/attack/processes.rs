@@ -93,6 +93,10 @@ pub(crate) const STEPS: &[Step] = &[
         use std::os::unix::process::CommandExt;
         Err(std::process::Command::new(program).args(args.0).exec().into())
     }),
+    // Becomes the parent of its orphans; a program that it executes stays that.
+    ("subreaper", |_| {
+        call!(libc::SYS_prctl, libc::PR_SET_CHILD_SUBREAPER, Arg::word(1)).map(drop)
+    }),
     // Makes orphans that end at once, and counts those nobody has reaped: `orphans COUNT`.
     ("orphans", orphans),
 ];
