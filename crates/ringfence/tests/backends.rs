@@ -325,7 +325,7 @@ fn set_14_building_one_key_holds_up_no_other() {
     assert!(set.close().is_clean());
 }
 
-// SET-31, SET-38
+// SET-31, SET-38, PRC-15
 #[test]
 fn set_31_set_38_every_problem_of_closing_is_told_and_nothing_is_released_twice() {
     let fixture = Fixture::new();
@@ -386,7 +386,7 @@ fn set_40_a_failed_spawn_holds_up_no_close() {
     assert!(set.close_within(Duration::from_secs(30)).unwrap().is_clean());
 }
 
-// EXE-48, EXE-53, EXE-54
+// EXE-48, EXE-53, EXE-54, PRC-48
 #[test]
 fn exe_54_a_tree_that_does_not_die_is_killed_again_and_nothing_is_released_before_it_has() {
     let fixture = Fixture::new();

@@ -255,7 +255,7 @@ fn env_1_env_2_the_environment_is_the_allowed_one_with_the_commands_changes() {
     ));
 }
 
-/// Nothing in its place, least of all the caller's.
+/// Nothing in its place, least of all the caller's (PRE-11).
 #[test]
 fn env_7_a_command_without_any_variable_has_none() {
     let fixture = Fixture::new();

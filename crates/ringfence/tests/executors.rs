@@ -217,6 +217,7 @@ fn exe_35_programs_are_looked_up_where_the_command_would_look() {
     }
 }
 
+// EXE-38, PRC-23
 #[test]
 fn exe_38_a_command_gets_three_streams_and_no_other_descriptor() {
     let fixture = Fixture::new();

@@ -76,7 +76,7 @@ fn ends_within(process: &Process, patience: Duration) -> Ending {
 
 const SOON: Duration = Duration::from_secs(5);
 
-// TTY-3, TTY-18, LIN-…: names of the terminal.
+// TTY-3, TTY-18: names of the terminal.
 #[test]
 fn tty_3_tty_18_a_command_has_a_controlling_terminal_with_a_name() {
     let fixture = Fixture::new();
@@ -95,6 +95,7 @@ fn tty_3_tty_18_a_command_has_a_controlling_terminal_with_a_name() {
     assert_eq!(session.process.wait().unwrap().ended, Ending::Exited(0));
 }
 
+// TTY-5, TTY-7, TTY-4, TTY-8: nobody has to close anything for it.
 #[test]
 fn tty_5_tty_7_both_outputs_are_on_the_screen_and_end_as_a_file_does() {
     let fixture = Fixture::new();
@@ -194,6 +195,7 @@ fn tty_11_closing_releases_whoever_reads() {
     ends_within(&process, SOON);
 }
 
+// TTY-12, SIG-14, TTY-9
 #[test]
 fn tty_12_sig_14_typing_ctrl_c_interrupts() {
     let fixture = Fixture::new();
@@ -297,4 +299,72 @@ fn output_of_a_command_with_a_terminal_is_captured() {
         "{screen:?}"
     );
     assert!(outcome.success());
+}
+
+// TTY-9, TTY-10: lines are edited and echoed, and Ctrl-D at the beginning of one is the end.
+#[test]
+fn tty_9_a_terminal_has_the_settings_of_the_system() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut session = Session::start(&executor, "stty -a; cat; echo done");
+    session.see("isig icanon");
+    session.see(" echo ");
+    for typed in ["one", "two", "three"] {
+        session.type_in(&format!("{typed}x\x7f\n"));
+        session.see(&format!("\n{typed}\r\n"));
+    }
+    session.type_in("\x04");
+    session.see("done");
+    assert_eq!(ends_within(&session.process, SOON), Ending::Exited(0));
+    let none = Session::start(&executor, "cat");
+    none.keys.close().unwrap();
+    assert_eq!(ends_within(&none.process, SOON), Ending::Exited(0), "at once");
+}
+
+// TTY-2, TTY-8, TTY-11: the terminal goes with the command, or earlier, and there is a way to say so.
+#[test]
+fn tty_11_closing_after_the_end_is_no_error_and_nobody_waits_for_it() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let mut over = Session::start(&executor, "echo last; (setsid sleep 60 &)");
+    assert_eq!(ends_within(&over.process, SOON), Ending::Exited(0));
+    // The background had it as well.
+    assert_eq!(over.rest(), "last\r\n");
+    over.process.close();
+    over.process.resize(TerminalSize::default()).unwrap();
+    assert_eq!(over.process.wait().unwrap().ended, Ending::Exited(0));
+    let missing = executor.command("no-such-program").tty(Tty::default()).spawn();
+    assert!(matches!(missing, Err(ringfence::RunError::Setup(_))));
+    assert!(set.close().is_clean());
+}
+
+// TTY-13
+#[test]
+fn tty_13_resizing_may_meet_a_close() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let session = Session::start(&executor, "sleep 60");
+    std::thread::scope(|scope| {
+        for rows in 1..=4 {
+            let process = &session.process;
+            scope.spawn(move || {
+                for columns in 1..=50 {
+                    // Closed or not, it is an answer and no accident.
+                    let size = TerminalSize::new(rows, columns).unwrap();
+                    assert!(matches!(
+                        process.resize(size),
+                        Ok(()) | Err(ringfence::ResizeError::Closed)
+                    ));
+                }
+            });
+        }
+        scope.spawn(|| session.process.close());
+    });
+    ends_within(&session.process, SOON);
+    let pipes = executor.command("cat").spawn().unwrap();
+    let refused = pipes.resize(TerminalSize::default()).unwrap_err();
+    assert_eq!(refused.code(), "process_resize_unsupported");
 }
