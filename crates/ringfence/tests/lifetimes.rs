@@ -174,7 +174,7 @@ fn s_24_nobody_outlives_the_end_of_a_command() {
         };
         let command = command.cancel_on(&token).terminate_grace(Duration::from_secs(60));
         let command = if name == "deadline" {
-            command.timeout(Duration::from_secs(2))
+            command.timeout(Duration::from_secs(5))
         } else {
             command
         };
