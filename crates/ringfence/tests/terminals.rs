@@ -11,68 +11,11 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::Fixture;
-use ringfence::blocking::{Executor, Process};
-use ringfence::{
-    ChildStdin, ChildStdout, Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode,
-    TerminalSize, Tty,
-};
-
-/// A terminal that is typed into and read.
-struct Session {
-    process: Process,
-    keys: ChildStdin,
-    screen: ChildStdout,
-    seen: String,
-}
-
-impl Session {
-    fn start(executor: &Executor, script: &str) -> Self {
-        Self::of(executor.shell(script).tty(Tty::default()).spawn().unwrap())
-    }
-
-    fn of(mut process: Process) -> Self {
-        let (keys, screen) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
-        Self {
-            process,
-            keys,
-            screen,
-            seen: String::new(),
-        }
-    }
-
-    fn type_in(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// Reads until the text is on the screen.
-    fn see(&mut self, text: &str) {
-        let mut buffer = [0; 4096];
-        while !self.seen.contains(text) {
-            let count = self.screen.read(&mut buffer).unwrap();
-            assert_ne!(count, 0, "{text:?} is not in {:?}", self.seen);
-            self.seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-        let end = self.seen.find(text).unwrap() + text.len();
-        self.seen.drain(..end);
-    }
-
-    /// Everything that is still to come.
-    fn rest(&mut self) -> String {
-        let mut bytes = Vec::new();
-        self.screen.read_to_end(&mut bytes).unwrap();
-        std::mem::take(&mut self.seen) + &String::from_utf8_lossy(&bytes)
-    }
-}
-
-fn ends_within(process: &Process, patience: Duration) -> Ending {
-    let began = Instant::now();
-    let ended = process.wait().unwrap().ended;
-    assert!(began.elapsed() < patience, "it took {:?}", began.elapsed());
-    ended
-}
+use common::session::{Session, ends_within};
+use ringfence::{Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode, TerminalSize, Tty};
 
 const SOON: Duration = Duration::from_secs(5);
 

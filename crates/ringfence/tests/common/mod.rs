@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod session;
+
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
