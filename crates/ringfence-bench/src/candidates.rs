@@ -13,13 +13,15 @@ use tempfile::TempDir;
 
 use crate::statistics::Figures;
 
-type Failure = Box<dyn Error>;
+pub(crate) type Failure = Box<dyn Error>;
 
 /// A program that does nothing, linked dynamically.
 const DYNAMIC: &str = "/usr/bin/true";
 
 /// What all others are compared with.
 const PLAIN: &str = "plain";
+/// What is not a time, and measured last. Only root can; for others it is left out unless they ask for it.
+const IDLE: &str = "idle";
 
 /// Pause before each measurement, so that what one candidate leaves behind (teardown, the next spare) is not
 /// counted against the next one.
@@ -38,10 +40,30 @@ pub(crate) struct Candidates {
     cli: Option<PathBuf>,
     bubblewrap: bool,
     cold_keys: Cell<usize>,
+    #[cfg(target_os = "linux")]
+    this: PathBuf,
 }
 
 /// One thing to time; prepared state it needs is made outside of the timed part.
-type Run<'a> = (&'static str, Box<dyn FnMut() -> Result<Duration, Failure> + 'a>);
+pub(crate) struct Run<'a> {
+    name: &'static str,
+    /// What it is compared with.
+    pub(crate) beside: &'static str,
+    /// Its turn comes every so many rounds.
+    pub(crate) every: usize,
+    time: Box<dyn FnMut() -> Result<Duration, Failure> + 'a>,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(name: &'static str, time: impl FnMut() -> Result<Duration, Failure> + 'a) -> Self {
+        Self {
+            name,
+            beside: PLAIN,
+            every: 1,
+            time: Box::new(time),
+        }
+    }
+}
 
 impl Candidates {
     pub(crate) fn new(cli: Option<PathBuf>) -> Result<Self, Failure> {
@@ -65,6 +87,8 @@ impl Candidates {
                 .stdout(Stdio::null())
                 .status()
                 .is_ok(),
+            #[cfg(target_os = "linux")]
+            this: crate::linux::copy_of_this(workspace.path())?,
             fixed,
             many: many_rules(&places)?,
             _places: places,
@@ -76,97 +100,102 @@ impl Candidates {
         })
     }
 
-    /// Runs all candidates, or `only` these and the plain one, `rounds` times, one after the other in each round.
+    /// Runs all candidates, or `only` these and what they are compared with, `rounds` times, one after the other in each
+    /// round.
     pub(crate) fn measure(&self, warm_up: usize, rounds: usize, only: &[String]) -> Result<Figures, Failure> {
-        let workspace = self.workspace.path().to_owned();
-        let (set, warm, cold_keys) = (&self.set, &self.warm, &self.cold_keys);
-        let fixed = self.fixed.clone();
-        let many = self.many.clone();
-        let mut runs: Vec<Run<'_>> = vec![(PLAIN, Box::new(|| plain(Command::new(DYNAMIC))))];
-        if let Some(fixed) = &fixed {
-            runs.push(("plain_static", Box::new(move || plain(Command::new(fixed)))));
-            runs.push(("warm_static", Box::new(move || confined(warm, fixed))));
-        }
-        runs.push(("warm", Box::new(move || confined(warm, DYNAMIC.as_ref()))));
-        let new_key = || {
-            cold_keys.set(cold_keys.get() + 1);
-            format!("cold {}", cold_keys.get())
-        };
-        runs.push((
-            "cold",
-            Box::new(move || {
-                let key = new_key();
-                let began = Instant::now();
-                let executor = set.executor(&key)?;
-                confined(&executor, DYNAMIC.as_ref())?;
-                Ok(began.elapsed())
-            }),
-        ));
-        runs.push((
-            "executor",
-            Box::new(move || {
-                let key = new_key();
-                let began = Instant::now();
-                set.executor(&key)?;
-                Ok(began.elapsed())
-            }),
-        ));
-        runs.push(("memoized", Box::new(move || memoized(set))));
-        runs.push(("compile", Box::new(move || compile(&many))));
-        if let Some(cli) = &self.cli {
-            let workspace = &workspace;
-            runs.push((
-                "cli",
-                Box::new(move || {
-                    let mut command = Command::new(cli);
-                    command
-                        .args(["run", "--workspace"])
-                        .arg(workspace)
-                        .args(["--", DYNAMIC]);
-                    plain(command)
-                }),
-            ));
-        }
-        if self.bubblewrap {
-            runs.push((
-                "bubblewrap",
-                Box::new(|| {
-                    let mut command = Command::new("bwrap");
-                    command.args(
-                        "--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session"
-                            .split(' '),
-                    );
-                    command
-                        .arg("--bind")
-                        .args([&workspace, &workspace])
-                        .args(["--", DYNAMIC]);
-                    plain(command)
-                }),
-            ));
-        }
-        let is_wanted = |name: &str| only.is_empty() || name == PLAIN || only.iter().any(|only| only == name);
+        let mut runs = self.runs();
+        let is_asked_for = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
         if let Some(unknown) = only
             .iter()
-            .find(|only| !runs.iter().any(|(name, _)| name == only))
+            .find(|only| *only != IDLE && !runs.iter().any(|run| run.name == *only))
         {
             return Err(format!("there is nothing called {unknown} to measure here").into());
         }
-        runs.retain(|(name, _)| is_wanted(name));
+        let asked_for = runs.iter().filter(|run| is_asked_for(run.name));
+        let wanted: Vec<_> = asked_for.flat_map(|run| [run.name, run.beside]).collect();
+        runs.retain(|run| run.name == PLAIN || wanted.contains(&run.name));
         let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
         for round in 0..warm_up + rounds {
-            for ((name, run), times) in runs.iter_mut().zip(&mut times) {
+            for (run, times) in runs.iter_mut().zip(&mut times) {
+                if round % run.every != 0 {
+                    continue;
+                }
                 std::thread::sleep(SETTLE);
-                let time = run().map_err(|error| format!("{name}: {error}"))?;
+                let time = (run.time)().map_err(|error| format!("{}: {error}", run.name))?;
                 if round >= warm_up {
                     times.push(time);
                 }
             }
         }
         let mut figures = Figures::default();
-        for ((name, _), times) in runs.iter().zip(times) {
-            figures.push(name, times);
+        for (run, times) in runs.iter().zip(times) {
+            figures.push(run.name, run.beside, times);
+        }
+        #[cfg(target_os = "linux")]
+        if only.iter().any(|only| only == IDLE) || only.is_empty() && rustix::process::geteuid().is_root() {
+            let executor = self.set.executor("idle")?;
+            figures.idle = Some(crate::linux::idle(&executor).map_err(|error| format!("{IDLE}: {error}"))?);
         }
         Ok(figures)
+    }
+
+    /// Everything that can be timed here.
+    fn runs(&self) -> Vec<Run<'_>> {
+        let (set, warm) = (&self.set, &self.warm);
+        let mut runs = vec![Run::new(PLAIN, || plain(Command::new(DYNAMIC)))];
+        if let Some(fixed) = &self.fixed {
+            runs.push(Run::new("plain_static", move || plain(Command::new(fixed))));
+            runs.push(Run::new("warm_static", move || confined(warm, fixed)));
+        }
+        runs.push(Run::new("warm", || confined(warm, DYNAMIC.as_ref())));
+        runs.push(Run::new("cold", || {
+            let key = self.new_key();
+            let began = Instant::now();
+            let executor = set.executor(&key)?;
+            confined(&executor, DYNAMIC.as_ref())?;
+            Ok(began.elapsed())
+        }));
+        runs.push(Run::new("executor", || {
+            let key = self.new_key();
+            let began = Instant::now();
+            set.executor(&key)?;
+            Ok(began.elapsed())
+        }));
+        runs.push(Run::new("memoized", || memoized(set)));
+        runs.push(Run::new("compile", || compile(&self.many)));
+        if let Some(cli) = &self.cli {
+            runs.push(Run::new("cli", move || {
+                let mut command = Command::new(cli);
+                command
+                    .args(["run", "--workspace"])
+                    .arg(self.workspace.path())
+                    .args(["--", DYNAMIC]);
+                plain(command)
+            }));
+        }
+        if self.bubblewrap {
+            runs.push(Run::new("bubblewrap", || {
+                let workspace = self.workspace.path();
+                let mut command = Command::new("bwrap");
+                command.args(
+                    "--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session"
+                        .split(' '),
+                );
+                command
+                    .arg("--bind")
+                    .args([workspace, workspace])
+                    .args(["--", DYNAMIC]);
+                plain(command)
+            }));
+        }
+        #[cfg(target_os = "linux")]
+        runs.extend(crate::linux::runs(warm, &self.this));
+        runs
+    }
+
+    fn new_key(&self) -> String {
+        self.cold_keys.set(self.cold_keys.get() + 1);
+        format!("cold {}", self.cold_keys.get())
     }
 }
 

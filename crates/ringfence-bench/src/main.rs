@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod candidates;
+#[cfg(target_os = "linux")]
+mod linux;
 mod statistics;
 
 use std::process::ExitCode;
@@ -14,7 +16,7 @@ use clap::Parser;
 
 use candidates::Candidates;
 
-/// Measure spawn latency, interleaved in one run.
+/// Measure what confinement costs, interleaved in one run.
 #[derive(Debug, Parser)]
 struct Arguments {
     /// Fewer rounds, for a first look
@@ -25,7 +27,7 @@ struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// Measure only these, and plain spawns to compare with
+    /// Measure only these, and what they are compared with
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -45,6 +47,13 @@ const WARM_UP_ROUNDS: usize = 5;
     reason = "a program that prints its results"
 )]
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == linux::LAST_WORD)
+    {
+        return linux::say_now().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
+    }
     let arguments = Arguments::parse();
     let measured = Candidates::new(arguments.cli.clone()).and_then(|candidates| {
         let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
