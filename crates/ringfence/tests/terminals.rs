@@ -162,6 +162,7 @@ fn tty_12_sig_14_typing_ctrl_c_interrupts() {
     );
 }
 
+// TTY-13, TTY-14
 #[test]
 fn tty_13_tty_14_the_size_is_there_from_the_start_and_can_change() {
     let fixture = Fixture::new();
