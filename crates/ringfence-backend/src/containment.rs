@@ -44,8 +44,8 @@ pub trait Containment: Debug + Send + Sync {
     /// Gives up the terminal's master: once nobody else holds it, the terminal is hung up.
     fn hang_up(&self) {}
 
-    /// Sees to it that the settings this terminal has now are put back if this process dies while the command lives.
-    /// No process of the command gets it.
+    /// Sees to it that the settings this terminal has now are put back if this process dies while the command lives and
+    /// before [`Containment::leave_terminal`]. No process of the command gets it. Another terminal takes its place.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](std::io::ErrorKind::Unsupported) where nobody could do that.
@@ -54,6 +54,9 @@ pub trait Containment: Debug + Send + Sync {
         let _ = terminal;
         Err(std::io::ErrorKind::Unsupported.into())
     }
+
+    /// Undoes [`Containment::restore_at_host_death`].
+    fn leave_terminal(&self) {}
 
     /// What the tree has used so far, or until its end.
     fn usage(&self) -> Usage {

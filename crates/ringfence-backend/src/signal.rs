@@ -49,7 +49,7 @@ macro_rules! unix_signals {
 unix_signals! {
     /// `SIGHUP`: its terminal went away.
     Hangup = 1, 1;
-    /// `SIGINT`, to the process group even with a terminal.
+    /// `SIGINT`, even with a terminal not only to the job in the foreground.
     Interrupt = 2, 2;
     /// `SIGTERM`, without the kill that follows [`Signal::Terminate`].
     Terminate = 15, 15;

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,8 +27,8 @@ pub(crate) struct Process {
     has_terminal: bool,
     /// The master of the terminal, until it is hung up.
     terminal: Mutex<Option<Arc<Stream>>>,
-    /// Whether the zygote holds a terminal of the host's for this command.
-    restores: AtomicBool,
+    /// By which number the zygote holds a terminal of the host's for this command.
+    restored: Mutex<Option<u32>>,
     progress: Mutex<Progress>,
     /// A zygote lives as long as anything it started, and no longer: handles may outlive their command.
     zygote: Mutex<Option<Arc<Zygote>>>,
@@ -72,7 +71,7 @@ impl Process {
             spare,
             has_terminal: terminal.is_some(),
             terminal: Mutex::new(terminal),
-            restores: AtomicBool::new(false),
+            restored: Mutex::new(None),
             progress: Mutex::new(Progress::Starting),
             zygote: Mutex::new(Some(zygote)),
             report,
@@ -137,12 +136,9 @@ impl Process {
 
     /// The command is over: the zygote can prepare for the next one.
     fn let_zygote_go(&self) {
+        self.leave_terminal();
         let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(zygote) = zygote {
-            if self.restores.load(Ordering::Relaxed) {
-                // One that has ended holds no terminal.
-                let _ = zygote.restore_at_death(None);
-            }
             zygote.make_ready();
         }
     }
@@ -250,11 +246,26 @@ impl Containment for Process {
         let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner);
         // After the command's end nobody changes the terminal for it.
         let Some(zygote) = &*zygote else { return Ok(()) };
-        zygote
-            .restore_at_death(Some(terminal))
+        let number = zygote
+            .restore_at_death(terminal)
             .map_err(|failed| io::Error::from_raw_os_error(failed.errno))?;
-        self.restores.store(true, Ordering::Relaxed);
+        let mut restored = self.restored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(former) = restored.replace(number) {
+            zygote.forget_terminal(former);
+        }
         Ok(())
+    }
+
+    fn leave_terminal(&self) {
+        let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner);
+        let restored = self
+            .restored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let (Some(zygote), Some(number)) = (&*zygote, restored) {
+            zygote.forget_terminal(number);
+        }
     }
 
     fn hang_up(&self) {

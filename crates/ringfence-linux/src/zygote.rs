@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use ringfence_backend::{SetupFailed, Terminal};
 use ringfence_os::spawn;
@@ -36,6 +36,8 @@ pub(crate) struct Zygote {
     control: OwnedFd,
     /// Spares that have been asked for and not been taken.
     coming: AtomicUsize,
+    /// Numbers given to terminals whose settings it holds.
+    terminals: AtomicU32,
     /// Process 1 of the executor's pid namespace.
     pidfd: OwnedFd,
 }
@@ -104,6 +106,7 @@ impl Zygote {
             user_namespace,
             control,
             coming: AtomicUsize::new(1),
+            terminals: AtomicU32::new(0),
             pidfd: pidfd?,
         };
         reaped?;
@@ -127,7 +130,7 @@ impl Zygote {
 
     /// Has a spare with a terminal made, which has its size from the beginning.
     pub(crate) fn make_terminal_spare(&self, terminal: &Terminal) -> Result<Spare, SetupFailed> {
-        let spare = Spare::of(self.ask(TERMINAL_REQUEST, None)?)?;
+        let spare = Spare::of(self.ask(&[TERMINAL_REQUEST], None)?)?;
         let master = match receive(spare.reports.as_fd()) {
             // Process 1 of the spare has ended without one; why, it said on the other socket.
             Err(gone) if is_gone(&gone) => return Err(receive(spare.command.as_fd()).err().unwrap_or(gone)),
@@ -147,13 +150,22 @@ impl Zygote {
         })
     }
 
-    /// Has the present settings of a terminal put back when this process is gone; without one, of none any more.
-    pub(crate) fn restore_at_death(&self, terminal: Option<BorrowedFd<'_>>) -> Result<(), SetupFailed> {
-        self.ask(RESTORE_REQUEST, terminal).map(drop)
+    /// Has the present settings of a terminal put back when this process is gone; gives what to forget it by.
+    pub(crate) fn restore_at_death(&self, terminal: BorrowedFd<'_>) -> Result<u32, SetupFailed> {
+        let number = self.terminals.fetch_add(1, Ordering::Relaxed);
+        let request = restore_request(number);
+        self.ask(&request, Some(terminal))?;
+        Ok(number)
+    }
+
+    /// Has nothing put back under this number any more. Does not wait for that.
+    pub(crate) fn forget_terminal(&self, number: u32) {
+        // One that has ended holds no terminal.
+        let _ = send(&self.control, &restore_request(number), SendFlags::NOSIGNAL);
     }
 
     /// Asks for something whose answer comes on a socket of its own, so that nobody else takes it.
-    fn ask(&self, request: u8, with: Option<BorrowedFd<'_>>) -> Result<Vec<OwnedFd>, SetupFailed> {
+    fn ask(&self, request: &[u8], with: Option<BorrowedFd<'_>>) -> Result<Vec<OwnedFd>, SetupFailed> {
         let pair = socketpair(
             AddressFamily::UNIX,
             SocketType::SEQPACKET,
@@ -165,10 +177,9 @@ impl Zygote {
         let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         ancillary.push(SendAncillaryMessage::ScmRights(&fds));
-        let bytes = [request];
         sendmsg(
             &self.control,
-            &[io::IoSlice::new(&bytes)],
+            &[io::IoSlice::new(request)],
             &mut ancillary,
             SendFlags::NOSIGNAL,
         )
@@ -227,6 +238,10 @@ fn is_namespace_step(failed: &SetupFailed) -> bool {
 /// Whether a failure only says that the zygote has ended.
 pub(crate) fn is_gone(failed: &SetupFailed) -> bool {
     failed.step == Step::Start.name() && failed.errno == Errno::PIPE.raw_os_error()
+}
+
+fn restore_request(number: u32) -> Vec<u8> {
+    [&[RESTORE_REQUEST][..], &number.to_ne_bytes()].concat()
 }
 
 fn request_spare(control: &OwnedFd) -> Result<(), SetupFailed> {

@@ -21,8 +21,8 @@ pub const SPARE_REQUEST: u8 = b's';
 /// Request on the control socket, with a socket for the answer: make a spare that has a terminal. Its process 1 sends
 /// the terminal's master on the report socket.
 pub const TERMINAL_REQUEST: u8 = b't';
-/// Request on the control socket, with a socket for the answer and a terminal: put the terminal's present settings back
-/// when the host is gone. Without a terminal, put back none any more.
+/// Request on the control socket, with a number (a `u32`) of the host's choice, a socket for the answer and a terminal: put
+/// the terminal's present settings back when the host is gone. With the number alone: do that no more; no answer follows.
 pub const RESTORE_REQUEST: u8 = b'r';
 
 /// Plan flag: create a user namespace and map the caller's ids to themselves.

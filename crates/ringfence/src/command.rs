@@ -32,7 +32,7 @@ pub struct Command {
     pub(crate) stdout: Option<Stdio>,
     pub(crate) stderr: Option<Stdio>,
     pub(crate) tty: Option<Tty>,
-    /// Whether what appears on the terminal is captured.
+    /// Whether what appears on the terminal is read here.
     pub(crate) capture_terminal: bool,
     pub(crate) timeout: Option<Duration>,
     pub(crate) deadline: Option<Instant>,
@@ -215,10 +215,11 @@ impl Command {
                 return Err(RunError::Invalid { field, why });
             }
         }
+        // Nobody types.
+        self.stdin.get_or_insert(Stdio::Null);
         if self.tty.is_some() {
-            self.capture_terminal = self.stdout.is_none() || self.stderr.is_none();
+            self.capture_terminal = true;
         } else {
-            self.stdin.get_or_insert(Stdio::Null);
             self.stdout.get_or_insert(Stdio::Captured);
             self.stderr.get_or_insert(Stdio::Captured);
         }

@@ -77,10 +77,7 @@ impl End {
         let gone = (gone, std::mem::take(&mut state.registered));
         drop(state);
         #[cfg(feature = "tokio")]
-        let gone = {
-            gone.1.wake();
-            gone.0
-        };
+        gone.1.wake();
         drop(gone);
     }
 
@@ -91,9 +88,24 @@ impl End {
         })
     }
 
-    /// Writes what there is room for, or waits for room; `None` when it was cut off.
-    pub(crate) fn write(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
-        self.wait_for(Way::Out, |descriptor| write_to(descriptor, bytes))
+    /// Writes what there is room for; `None` when it was cut off.
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
+        let descriptor = self.descriptor()?;
+        Some(write_to(descriptor.as_fd(), bytes).map_err(io::Error::from))
+    }
+
+    /// Waits until there is room, or somebody calls [`End::wake`]; `None` when it was cut off.
+    pub(crate) fn wait_for_room(&self) -> Option<io::Result<()>> {
+        let descriptor = self.descriptor()?;
+        self.wait(&descriptor, Way::Out)
+    }
+
+    /// Has everybody who waits look again.
+    pub(crate) fn wake(&self) {
+        let mut state = self.lock();
+        drop(state.wake.take());
+        #[cfg(feature = "tokio")]
+        state.registered.wake();
     }
 
     /// Does something without blocking, as often as it takes; `None` when it was cut off meanwhile.

@@ -88,7 +88,9 @@ impl Input {
             self.end.sever();
             return Ok(());
         };
-        type_end_of_file(&self.end, typed)
+        let delivered = type_end_of_file(&self.end, typed);
+        self.end.wake();
+        delivered
     }
 
     fn typed(&self) -> Option<MutexGuard<'_, Typed>> {
@@ -97,25 +99,34 @@ impl Input {
     }
 
     /// Whether it takes no more.
+    #[cfg(all(unix, feature = "tokio"))]
     pub(crate) fn is_closed(&self) -> bool {
-        self.typed()
-            .map_or_else(|| self.end.is_severed(), |typed| typed.closed)
+        self.end.is_severed() || self.typed().is_some_and(|typed| typed.closed)
     }
 
-    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
-        if self.is_closed() {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.end.wait_for_room().unwrap_or_else(|| Err(closed()))?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Writes what there is room for, in one with remembering how it ends: nothing comes after the end of file.
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut typed = self.typed();
+        if typed.as_ref().is_some_and(|typed| typed.closed) {
             return Err(closed());
         }
-        let count = self.end.write(bytes).unwrap_or_else(|| Err(closed()))?;
-        self.note(&bytes[..count]);
-        Ok(count)
-    }
-
-    /// Remembers how what was typed ends.
-    pub(crate) fn note(&self, written: &[u8]) {
-        if let (Some(mut typed), Some(last)) = (self.typed(), written.last()) {
+        let count = self.end.try_write(bytes).unwrap_or_else(|| Err(closed()))?;
+        if let (Some(typed), Some(last)) = (&mut typed, bytes[..count].last()) {
             typed.in_line = !matches!(last, b'\n' | b'\r');
         }
+        Ok(count)
     }
 }
 

@@ -93,6 +93,8 @@ pub use outcome::{Achieved, Ending, Exit, Outcome, OutcomeError};
 pub use output::{ChildStderr, ChildStdout};
 pub use prepared::PreparedProcess;
 pub use process::Process;
+#[cfg(unix)]
+pub use process::TerminalRestore;
 pub use profile_file::{FilePosition, FileProblem, FileReason, ProfileFile, ProfileFileError, Variables};
 pub use repositories::NewRepository;
 pub use running::Delivery;

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{Containment, Launch, Terminal, Watch};
@@ -167,7 +167,8 @@ impl PreparedProcess {
 
     /// Starts the command and returns once its program has been executed.
     ///
-    /// Where the host has to be looked at again, or the policy's view made anew, that happens on a thread of its own.
+    /// Where something has to be searched for, or made first, as for the first command and for one with a terminal, that
+    /// happens on a thread of its own.
     /// Dropping the future kills the command.
     ///
     /// # Errors
@@ -217,27 +218,51 @@ impl PreparedProcess {
     /// Launches it, on another thread where it may take its time.
     async fn launch_anywhere(&self, watch: Watch) -> Result<(Process, bool), RunError> {
         let capsule = self.take()?;
-        if capsule.executor.is_warm() {
+        // One with a terminal is not made ahead.
+        if capsule.tty.is_none() && capsule.executor.is_warm() {
             return capsule.launch(watch);
         }
-        let launched = Arc::new(Mutex::new(None));
-        let done = Completion::default();
-        let (theirs, told) = (Arc::clone(&launched), done.clone());
-        // Whoever gives up waiting leaves the process here, where it is dropped and so killed.
-        let launch = move || {
-            let result = capsule.launch(watch);
-            *theirs.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
-            drop(theirs);
-            told.complete(());
-        };
+        let handoff = Handoff::default();
+        let theirs = handoff.clone();
         std::thread::Builder::new()
             .name("ringfence-start".to_owned())
-            .spawn(launch)
+            .spawn(move || {
+                let _told = Told(theirs.told.clone());
+                theirs.give(capsule.launch(watch));
+            })
             .map_err(|error| RunError::io("making a thread for the start", &error))?;
-        done.await;
-        let launched = launched.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // A thread that panicked would have left nothing, and told nothing.
+        handoff.told.clone().await;
+        // A thread that panicked leaves nothing.
+        let launched = handoff.launched().take();
         launched.unwrap_or(Err(RunError::ExecutorClosed))
+    }
+}
+
+type Launched = Result<(Process, bool), RunError>;
+
+/// What a thread launched, for whoever waits. If nobody does any more, the process is dropped here, and so killed.
+#[derive(Clone, Default)]
+struct Handoff {
+    launched: Arc<Mutex<Option<Launched>>>,
+    told: Completion<()>,
+}
+
+impl Handoff {
+    fn launched(&self) -> MutexGuard<'_, Option<Launched>> {
+        self.launched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give(&self, launched: Launched) {
+        *self.launched() = Some(launched);
+    }
+}
+
+/// Also by panicking.
+struct Told(Completion<()>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.complete(());
     }
 }
 
@@ -249,7 +274,7 @@ impl Capsule {
         let streams = stdio::open(self.stdio, self.tty.is_some()).map_err(io("opening streams"))?;
         let supervisor = self.executor.supervisor();
         let (number, notifier) = supervisor.reserve();
-        let mut captured = [None, None];
+        let mut captured = [None, None, None];
         for (slot, pipe) in captured.iter_mut().zip(streams.captured) {
             *slot = pipe
                 .map(|pipe| CapturePipe::new(pipe, &notifier))
@@ -318,7 +343,7 @@ fn connect(
     [input, output, error]: [bool; 3],
     capture: bool,
     ends: &mut Ends,
-    captured: &mut [Option<CapturePipe>; 2],
+    captured: &mut [Option<CapturePipe>; 3],
 ) -> std::io::Result<Option<Arc<End>>> {
     let Some(master) = containment.terminal() else {
         return Ok(None);
@@ -328,7 +353,13 @@ fn connect(
         ends.stdin = Some(ChildStdin::terminal(Arc::clone(&terminal)));
     }
     if capture {
-        captured[usize::from(!output)] = Some(CapturePipe::Terminal(Arc::clone(&terminal)));
+        // Where neither output is the terminal, what is shown on it is read all the same: nobody is to wait for room.
+        let slot = match (output, error) {
+            (true, _) => 0,
+            (false, true) => 1,
+            (false, false) => 2,
+        };
+        captured[slot] = Some(CapturePipe::Terminal(Arc::clone(&terminal)));
     } else {
         // Also where neither output is the terminal: something may be shown on it.
         ends.stdout
@@ -347,7 +378,7 @@ fn connect(
     _: [bool; 3],
     _: bool,
     _: &mut Ends,
-    _: &mut [Option<CapturePipe>; 2],
+    _: &mut [Option<CapturePipe>; 3],
 ) -> std::io::Result<Option<Arc<End>>> {
     Ok(None)
 }

@@ -106,8 +106,8 @@ impl Process {
 
     /// Waits until the command has ended, which what is left of its process tree may not have.
     ///
-    /// A standard input that nobody took is closed first, so that a command that reads it does not wait for us. Any
-    /// number of callers may wait, each gets the same answer. Dropping the future stops only this waiting.
+    /// A standard input that nobody took is closed first, so that a command that reads it does not wait for us; in a
+    /// terminal that types the end-of-file character once. Any number of callers may wait, each gets the same answer. Dropping the future stops only this waiting.
     ///
     /// # Errors
     /// [`RunError`] when the program turned out not to be executable, for a command nobody waited for to start.
@@ -154,6 +154,8 @@ impl Process {
     ///   ([`Command::terminate_grace`](crate::Command::terminate_grace)), its tree is killed, whether or not anybody waits.
     /// * [`Signal::Kill`]: as [`Process::kill`].
     /// * [`Signal::Unix`]: that signal, as often as asked, to whom [`Signal::Terminate`] goes.
+    ///
+    /// Once the terminal was hung up by [`Process::close`], an interrupt goes to the whole tree, too.
     ///
     /// # Errors
     /// [`SignalError::Unsupported`] where the backend can't (`ErrProcessSignalUnsupported`), or what the system said.
@@ -224,14 +226,21 @@ impl Process {
     }
 
     /// Sees to it that the settings this terminal of ours has now are put back if this process dies, even by `SIGKILL`,
-    /// while the command lives. The command does not get it.
+    /// while the command lives and the answer is held. The command does not get the terminal. Of two answers for one command the
+    /// later counts.
     ///
     /// # Errors
     /// [`ErrorKind::Unsupported`](std::io::ErrorKind::Unsupported) where nobody could do that, or that it is no
     /// terminal.
     #[cfg(unix)]
-    pub fn restore_at_host_death(&self, terminal: impl std::os::fd::AsFd) -> std::io::Result<()> {
-        self.running.containment().restore_at_host_death(terminal.as_fd())
+    pub fn restore_at_host_death(
+        &self,
+        terminal: impl std::os::fd::AsFd,
+    ) -> std::io::Result<TerminalRestore> {
+        if let Some(containment) = self.running.containment() {
+            containment.restore_at_host_death(terminal.as_fd())?;
+        }
+        Ok(TerminalRestore(Arc::clone(&self.running)))
     }
 
     /// How surely the tree ends when it is to end.
@@ -244,6 +253,22 @@ impl Process {
     #[must_use]
     pub fn lifetime(&self) -> Lifetime {
         self.running.lifetime()
+    }
+}
+
+/// Whoever holds it has a terminal's settings put back should this process die; see
+/// [`Process::restore_at_host_death`].
+#[cfg(unix)]
+#[derive(Debug)]
+#[must_use = "dropping it undoes what was asked for"]
+pub struct TerminalRestore(Arc<Running>);
+
+#[cfg(unix)]
+impl Drop for TerminalRestore {
+    fn drop(&mut self) {
+        if let Some(containment) = self.0.containment() {
+            containment.leave_terminal();
+        }
     }
 }
 

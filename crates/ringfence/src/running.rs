@@ -31,7 +31,9 @@ pub(crate) struct OutputLimits {
 
 /// A started command.
 pub(crate) struct Running {
-    containment: Box<dyn Containment>,
+    /// Gone, with the descriptors it holds, once the command is over: handles may be kept for long.
+    containment: Mutex<Option<Arc<dyn Containment>>>,
+    lifetime: Lifetime,
     /// Wakes the supervisor.
     notifier: Notifier,
     pub(crate) started: Completion<std::result::Result<(), RunError>>,
@@ -55,7 +57,7 @@ struct State {
     started: SystemTime,
     began: Instant,
     limits: OutputLimits,
-    streams: [Option<CapturedStream>; 2],
+    streams: [Option<CapturedStream>; 3],
     output_bytes: u64,
     inventory: Option<Arc<Inventory>>,
     lease: Option<Lease>,
@@ -80,7 +82,7 @@ struct CapturedStream {
 impl std::fmt::Debug for Running {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Running")
-            .field("containment", &self.containment)
+            .field("containment", &self.containment())
             .finish_non_exhaustive()
     }
 }
@@ -99,18 +101,25 @@ impl Running {
     pub(crate) fn new(
         containment: Box<dyn Containment>,
         notifier: Notifier,
-        captured: [Option<CapturePipe>; 2],
+        captured: [Option<CapturePipe>; 3],
         limits: OutputLimits,
         inventory: Option<Inventory>,
         (identity, grace): (Execution, Duration),
     ) -> Arc<Self> {
-        let stream = |pipe| CapturedStream {
+        let stream = |kept_bytes, pipe| CapturedStream {
             pipe,
-            capture: Capture::new(limits.capture_bytes),
+            capture: Capture::new(kept_bytes),
             open: true,
         };
+        let [stdout, stderr, discarded] = captured;
+        let streams = [
+            stdout.map(|pipe| stream(limits.capture_bytes, pipe)),
+            stderr.map(|pipe| stream(limits.capture_bytes, pipe)),
+            discarded.map(|pipe| stream(0, pipe)),
+        ];
         Arc::new(Self {
-            containment,
+            lifetime: containment.lifetime(),
+            containment: Mutex::new(Some(Arc::from(containment))),
             notifier,
             started: Completion::default(),
             exited: Completion::default(),
@@ -127,7 +136,7 @@ impl Running {
                 started: SystemTime::now(),
                 began: Instant::now(),
                 limits,
-                streams: captured.map(|pipe| pipe.map(stream)),
+                streams,
                 output_bytes: 0,
                 inventory: inventory.map(Arc::new),
                 lease: None,
@@ -144,9 +153,17 @@ impl Running {
         self.lock().lease = Some(lease);
     }
 
-    #[cfg(unix)]
-    pub(crate) fn containment(&self) -> &dyn Containment {
-        &*self.containment
+    /// `None` once the command is over.
+    pub(crate) fn containment(&self) -> Option<Arc<dyn Containment>> {
+        self.containment
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn send(&self, signal: Signal) -> std::result::Result<(), SignalError> {
+        self.containment()
+            .map_or(Err(SignalError::Ended), |containment| containment.signal(signal))
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -162,11 +179,13 @@ impl Running {
     }
 
     pub(crate) fn lifetime(&self) -> Lifetime {
-        self.containment.lifetime()
+        self.lifetime
     }
 
     pub(crate) fn hang_up(&self) {
-        self.containment.hang_up();
+        if let Some(containment) = self.containment() {
+            containment.hang_up();
+        }
     }
 
     /// Asks the command for something on behalf of the caller.
@@ -175,7 +194,7 @@ impl Running {
         let answer = match signal {
             Signal::Terminate => self.terminate(self.grace),
             Signal::Kill => self.end(Ending::Cancelled),
-            other => self.requests.pass(|| self.containment.signal(other)),
+            other => self.requests.pass(|| self.send(other)),
         };
         match answer {
             Answer::Ended | Answer::Done(Err(SignalError::Ended)) => Ok(Delivery::Ended),
@@ -186,9 +205,7 @@ impl Running {
     /// Asks the command to end, and has it killed if it has not when the grace is over. Where nobody can ask, nothing
     /// follows (SIG-10).
     pub(crate) fn terminate(&self, grace: Duration) -> Answer<SignalError> {
-        let answer = self
-            .requests
-            .terminate(|| self.containment.signal(Signal::Terminate));
+        let answer = self.requests.terminate(|| self.send(Signal::Terminate));
         if !matches!(
             answer,
             Answer::Ended
@@ -216,7 +233,7 @@ impl Running {
             add_cause(&mut state.cause, cause);
             state.killed_at.get_or_insert_with(Instant::now);
         }
-        let answer = self.requests.kill(|| self.containment.kill());
+        let answer = self.requests.kill(|| self.kill_again());
         // It sees to it that the tree really ends.
         self.notifier.notify();
         answer
@@ -229,16 +246,19 @@ impl Running {
 
     /// Kills the tree once more: what has not ended may have been out of reach for a moment (EXE-48, EXE-54).
     pub(crate) fn kill_again(&self) {
-        self.containment.kill();
+        if let Some(containment) = self.containment() {
+            containment.kill();
+        }
     }
 
     /// Ends the command if it went over a limit that nobody else ends it for; else says when to ask again.
     pub(crate) fn check_limits(&self) -> Option<Duration> {
-        if let Some(limit) = self.containment.exceeded() {
+        let containment = self.containment()?;
+        if let Some(limit) = containment.exceeded() {
             self.end(Ending::LimitExceeded(limit));
             return None;
         }
-        self.containment.next_look()
+        containment.next_look()
     }
 
     /// Asks the command to end because its deadline has passed.
@@ -259,7 +279,7 @@ impl Running {
         });
     }
 
-    /// Calls `f` with the captured streams' pipes.
+    /// Calls `f` with the pipes of the streams that are read here.
     #[cfg(unix)]
     pub(crate) fn with_pipes<R>(&self, f: impl FnOnce(&mut dyn Iterator<Item = &CapturePipe>) -> R) -> R {
         let state = self.lock();
@@ -272,7 +292,10 @@ impl Running {
         if read.over_limit && !self.exited.is_complete() {
             self.end(Ending::LimitExceeded(Limit::Output));
         }
-        while let Some(event) = self.containment.next_event() {
+        let Some(containment) = self.containment() else {
+            return Next::Forget;
+        };
+        while let Some(event) = containment.next_event() {
             match event {
                 Event::Started => self.started.complete(Ok(())),
                 Event::SetupFailed(failed) => return self.finish(Err(RunError::Setup(failed))),
@@ -280,12 +303,12 @@ impl Running {
                 Event::Exited(status) => {
                     // First, so that of an end and a kill at the same moment only one happens.
                     self.requests.end();
-                    let exit = self.exit(status);
+                    let exit = self.exit(status, &*containment);
                     self.started.complete(Ok(()));
                     self.exited.complete(Ok(exit));
                 }
                 Event::Empty => {
-                    self.settle(self.outcome());
+                    self.settle(self.outcome(&*containment));
                     return Next::Forget;
                 }
             }
@@ -294,7 +317,7 @@ impl Running {
     }
 
     /// How the command ended, by itself or because of us; from now on that stays.
-    fn exit(&self, status: ExitStatus) -> Exit {
+    fn exit(&self, status: ExitStatus, containment: &dyn Containment) -> Exit {
         let mut state = self.lock();
         let over_limit = state.read_output(LARGEST_PIPE_BYTES).over_limit;
         let by_itself = match status {
@@ -310,7 +333,7 @@ impl Running {
         let over_limit = over_limit.then_some(Limit::Output);
         let over_limit = over_limit
             .or_else(|| over_file_size.then_some(Limit::FileSize))
-            .or_else(|| self.containment.exceeded());
+            .or_else(|| containment.exceeded());
         if let Some(limit) = over_limit {
             add_cause(&mut state.cause, Ending::LimitExceeded(limit));
         }
@@ -324,7 +347,7 @@ impl Running {
         exit
     }
 
-    fn outcome(&self) -> std::result::Result<Outcome, RunError> {
+    fn outcome(&self, containment: &dyn Containment) -> Result {
         let mut state = self.lock();
         // Nobody of the tree is left to write. Where a backend can't prove that, the bound ends the reading.
         state.read_output(LARGEST_PIPE_BYTES);
@@ -334,7 +357,7 @@ impl Running {
                 why: "its end was not told".to_owned(),
             });
         };
-        let [stdout, stderr] = state
+        let [stdout, stderr, _] = state
             .streams
             .each_mut()
             .map(|stream| stream.take().map(|stream| stream.capture.finish(!stream.open)));
@@ -343,9 +366,9 @@ impl Running {
             requested: exit.requested,
             stdout: stdout.unwrap_or_default(),
             stderr: stderr.unwrap_or_default(),
-            achieved: Achieved::of(self.containment.report()),
+            achieved: Achieved::of(containment.report()),
             lifetime: self.lifetime(),
-            usage: self.containment.usage(),
+            usage: containment.usage(),
             new_repositories: Vec::new(),
             unsearched: Vec::new(),
             started: exit.started,
@@ -381,6 +404,13 @@ impl Running {
     }
 
     fn finish(&self, result: Result) -> Next {
+        // Its descriptors are not watched any more once they are closed.
+        drop(
+            self.containment
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         // Before anybody learns that it is over, the set must know that nothing of it is left.
         drop(self.lock().lease.take());
         if let Err(error) = &result {

@@ -13,7 +13,7 @@ use crate::outcome::Ending;
 use crate::running::{Next, Running};
 
 /// Tokens per command: containment descriptors first, then the captured streams.
-const TOKENS: usize = 8;
+const TOKENS: usize = 16;
 #[cfg(unix)]
 const FIRST_STREAM_TOKEN: usize = 6;
 /// How often a command that can't be watched is asked whether it is over.
@@ -213,10 +213,7 @@ impl Shared {
             }
             Next::Wait => {}
             Next::Again => self.lock().pending.push(id),
-            Next::Forget => {
-                self.deregister(&running);
-                self.lock().tasks.remove(&id);
-            }
+            Next::Forget => drop(self.lock().tasks.remove(&id)),
         }
     }
 
@@ -230,7 +227,10 @@ impl Shared {
             self.registry
                 .register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE)
         };
-        let descriptors = running.containment().descriptors(watch);
+        let Some(containment) = running.containment() else {
+            return Ok(0);
+        };
+        let descriptors = containment.descriptors(watch);
         debug_assert!(descriptors.len() <= FIRST_STREAM_TOKEN);
         let count = descriptors.len();
         descriptors
@@ -247,23 +247,10 @@ impl Shared {
         Ok(count)
     }
 
-    #[cfg(unix)]
-    fn deregister(&self, running: &Running) {
-        use mio::unix::SourceFd;
-        use std::os::fd::AsRawFd;
-        for fd in running.containment().descriptors(Watch::StartAndEnd) {
-            // One that was not watched answers an error, which changes nothing.
-            let _ = self.registry.deregister(&mut SourceFd(&fd.as_raw_fd()));
-        }
-    }
-
     #[cfg(not(unix))]
     fn register(&self, _: usize, _: &Running, _: Watch) -> io::Result<usize> {
         Ok(0)
     }
-
-    #[cfg(not(unix))]
-    fn deregister(&self, _: &Running) {}
 }
 
 /// The moment after this time, if the clock can say it.

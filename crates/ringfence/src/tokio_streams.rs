@@ -1,7 +1,8 @@
 //! The streams of a command for tokio.
 
+use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -9,11 +10,11 @@ use std::task::{Context, Poll, Waker, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
 
-use crate::end::{End, end_of_terminal, write_to};
+use crate::end::{End, end_of_terminal};
 use crate::input::{ChildStdin, EofNotDelivered, closed};
 use crate::output::Output;
 
-/// The reading end of a command's output, as tokio reads it. Dropping it closes the end; a read that is given up has
+/// The reading end of a command's output, as tokio reads it. Dropping it gives the end up; a read that is given up has
 /// taken nothing.
 #[derive(Debug)]
 pub struct AsyncOutput(Kind);
@@ -34,11 +35,25 @@ impl AsyncOutput {
                 Kind::Pipe(pipe::Receiver::from_owned_fd(end)?)
             }
             Output::Terminal(end) => {
-                end.register_receiver()?;
+                end.with_registered(|descriptor, registered| {
+                    if let Some(descriptor) = descriptor {
+                        let own = descriptor.try_clone()?;
+                        registered.receiver = Some((pipe::Receiver::from_owned_fd_unchecked(own)?, None));
+                    }
+                    io::Result::Ok(())
+                })?;
                 Kind::Terminal(end)
             }
             Output::Nothing => Kind::Nothing,
         }))
+    }
+}
+
+impl Drop for AsyncOutput {
+    fn drop(&mut self) {
+        if let Kind::Terminal(end) = &self.0 {
+            drop(end.with_registered(|_, registered| registered.receiver.take()));
+        }
     }
 }
 
@@ -51,10 +66,10 @@ impl AsyncRead for AsyncOutput {
         match &mut self.0 {
             Kind::Pipe(pipe) => Pin::new(pipe).poll_read(context, buffer),
             Kind::Terminal(end) => {
-                let count = match ready!(end.poll_read(context, buffer.initialize_unfilled())) {
-                    Some(read) => read?,
-                    None => 0,
-                };
+                let read = end.with_registered(|_, registered| {
+                    registered.poll_read(context, buffer.initialize_unfilled())
+                });
+                let count = ready!(read)?;
                 buffer.advance(count);
                 Poll::Ready(Ok(()))
             }
@@ -63,10 +78,14 @@ impl AsyncRead for AsyncOutput {
     }
 }
 
-/// A command's standard input, as tokio writes it. Shutting it down, or dropping the last clone, delivers the end of
-/// file; a write that is given up has written nothing.
-#[derive(Clone, Debug)]
-pub struct AsyncStdin(ChildStdin);
+/// A command's standard input, as tokio writes it. Shutting it down delivers the end of file, and so does dropping it if
+/// no clone of the [`ChildStdin`] is left; a write that is given up has written nothing.
+#[derive(Debug)]
+pub struct AsyncStdin {
+    stdin: ChildStdin,
+    /// Which of the registered senders is its own: several may wait at once.
+    number: u64,
+}
 
 impl ChildStdin {
     /// The same end as tokio's `AsyncWrite`; clones of it stay usable, and block.
@@ -77,8 +96,15 @@ impl ChildStdin {
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled, as all of tokio's I/O types do.
     pub fn into_async(self) -> io::Result<AsyncStdin> {
-        self.0.end.register_sender()?;
-        Ok(AsyncStdin(self))
+        let number = self.0.end.with_registered(|descriptor, registered| {
+            registered.count += 1;
+            if let Some(descriptor) = descriptor {
+                let own = pipe::Sender::from_owned_fd_unchecked(descriptor.try_clone()?)?;
+                registered.senders.insert(registered.count, (own, None));
+            }
+            io::Result::Ok(registered.count)
+        })?;
+        Ok(AsyncStdin { stdin: self, number })
     }
 }
 
@@ -88,19 +114,39 @@ impl AsyncStdin {
     /// # Errors
     /// As there.
     pub fn close(&self) -> Result<(), EofNotDelivered> {
-        self.0.close()
+        self.stdin.close()
+    }
+}
+
+impl Drop for AsyncStdin {
+    fn drop(&mut self) {
+        let end = &self.stdin.0.end;
+        drop(end.with_registered(|_, registered| registered.senders.remove(&self.number)));
     }
 }
 
 impl AsyncWrite for AsyncStdin {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &[u8]) -> Poll<io::Result<usize>> {
-        let input = &self.0.0;
-        if input.is_closed() {
-            return Poll::Ready(Err(closed()));
+        let input = &self.stdin.0;
+        loop {
+            if input.is_closed() {
+                return Poll::Ready(Err(closed()));
+            }
+            let room = input
+                .end
+                .with_registered(|_, registered| registered.poll_room(self.number, context));
+            ready!(room)?;
+            // Outside of the lock, which this takes, too.
+            match input.try_write(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    input
+                        .end
+                        .with_registered(|_, registered| registered.is_full(self.number));
+                }
+                done => return Poll::Ready(done),
+            }
         }
-        let count = ready!(input.end.poll_write(context, buffer)).unwrap_or_else(|| Err(closed()))?;
-        input.note(&buffer[..count]);
-        Poll::Ready(Ok(count))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -108,85 +154,56 @@ impl AsyncWrite for AsyncStdin {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(self.0.close().map_err(io::Error::other))
+        Poll::Ready(self.stdin.close().map_err(io::Error::other))
     }
 }
 
-/// What an end has to do with a runtime, through duplicates of its descriptor.
+/// What an end has to do with runtimes, through duplicates of its descriptor, each with whoever waits for it.
 #[derive(Debug, Default)]
 pub(crate) struct Registered {
-    receiver: Option<pipe::Receiver>,
-    sender: Option<pipe::Sender>,
-    reader: Option<Waker>,
-    writer: Option<Waker>,
+    receiver: Option<(pipe::Receiver, Option<Waker>)>,
+    senders: HashMap<u64, (pipe::Sender, Option<Waker>)>,
+    count: u64,
 }
 
 impl Registered {
-    /// Wakes whoever waits, after the end was cut off.
+    /// Has everybody who waits look again.
     pub(crate) fn wake(&self) {
-        self.reader
-            .iter()
-            .chain(&self.writer)
-            .for_each(Waker::wake_by_ref);
-    }
-}
-
-impl End {
-    /// Lets a runtime watch it for reading.
-    fn register_receiver(&self) -> io::Result<()> {
-        self.with_registered(|descriptor, registered| {
-            if let (Some(descriptor), None) = (descriptor, &registered.receiver) {
-                let own = descriptor.try_clone()?;
-                registered.receiver = Some(pipe::Receiver::from_owned_fd_unchecked(own)?);
-            }
-            Ok(())
-        })
+        let reader = self.receiver.iter().flat_map(|(_, waker)| waker);
+        let writers = self.senders.values().flat_map(|(_, waker)| waker);
+        reader.chain(writers).for_each(Waker::wake_by_ref);
     }
 
-    /// Lets a runtime watch it for writing.
-    fn register_sender(&self) -> io::Result<()> {
-        self.with_registered(|descriptor, registered| {
-            if let (Some(descriptor), None) = (descriptor, &registered.sender) {
-                let own = descriptor.try_clone()?;
-                registered.sender = Some(pipe::Sender::from_owned_fd_unchecked(own)?);
+    /// 0 when the end was cut off.
+    fn poll_read(&mut self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
+        let Some((receiver, waker)) = &mut self.receiver else {
+            return Poll::Ready(Ok(0));
+        };
+        *waker = Some(context.waker().clone());
+        loop {
+            ready!(receiver.poll_read_ready(context))?;
+            let read = || Ok(end_of_terminal(rustix::io::read(&*receiver, &mut *buffer))?);
+            match receiver.try_io(read) {
+                Err(error) if is_passing(&error) => {}
+                done => return Poll::Ready(done),
             }
-            Ok(())
-        })
+        }
     }
 
-    /// `None` when it was cut off.
-    fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<Option<io::Result<usize>>> {
-        self.with_registered(|_, registered| {
-            registered.reader = Some(context.waker().clone());
-            let Some(receiver) = &registered.receiver else {
-                return Poll::Ready(None);
-            };
-            loop {
-                ready!(receiver.poll_read_ready(context))?;
-                let read = || Ok(end_of_terminal(rustix::io::read(receiver, &mut *buffer))?);
-                match receiver.try_io(read) {
-                    Err(error) if is_passing(&error) => {}
-                    done => return Poll::Ready(Some(done)),
-                }
-            }
-        })
+    fn poll_room(&mut self, number: u64, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some((sender, waker)) = self.senders.get_mut(&number) else {
+            return Poll::Ready(Err(closed()));
+        };
+        *waker = Some(context.waker().clone());
+        sender.poll_write_ready(context)
     }
 
-    /// `None` when it was cut off.
-    fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<Option<io::Result<usize>>> {
-        self.with_registered(|_, registered| {
-            registered.writer = Some(context.waker().clone());
-            let Some(sender) = &registered.sender else {
-                return Poll::Ready(None);
-            };
-            loop {
-                ready!(sender.poll_write_ready(context))?;
-                match sender.try_io(|| Ok(write_to(sender.as_fd(), bytes)?)) {
-                    Err(error) if is_passing(&error) => {}
-                    done => return Poll::Ready(Some(done)),
-                }
-            }
-        })
+    /// There was no room after all.
+    fn is_full(&self, number: u64) {
+        if let Some((sender, _)) = self.senders.get(&number) {
+            // That this is refused tells the runtime.
+            let _: io::Result<()> = sender.try_io(|| Err(io::ErrorKind::WouldBlock.into()));
+        }
     }
 }
 

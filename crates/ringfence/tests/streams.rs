@@ -209,8 +209,8 @@ async fn prc_22_closing_releases_tasks_that_write() {
     let executor = set.executor("a").await.unwrap();
     for whole in [false, true] {
         let mut process = executor.command("sleep").arg("60").spawn().await.unwrap();
-        let stdin = process.take_stdin().unwrap().into_async().unwrap();
-        let mut writing = stdin.clone();
+        let stdin = process.take_stdin().unwrap();
+        let mut writing = stdin.clone().into_async().unwrap();
         let writer = tokio::spawn(async move {
             loop {
                 writing.write_all(&[b'x'; 64 * 1024]).await?;
@@ -392,4 +392,30 @@ fn streams_can_lead_to_different_places() {
     process.take_stdin().unwrap().write_all(b"in\n").unwrap();
     assert!(process.wait().unwrap().success());
     assert_eq!(std::fs::read_to_string(fixture.path("log")).unwrap(), "in\nerr\n");
+}
+
+// PRC-22: each of several that wait is told when there is room.
+#[tokio::test(flavor = "multi_thread")]
+async fn prc_22_two_tasks_that_wait_for_room_both_get_it() {
+    use tokio::io::AsyncWriteExt;
+    const EACH: usize = 200_000;
+    let fixture = Fixture::new();
+    let profile = ringfence::Profile::new(&fixture.config(), &ringfence::Host).unwrap();
+    let builder = ringfence::ExecutorSet::builder(profile).scratch_root(fixture.scratch.path());
+    let set = builder.max_executors(1).build().unwrap();
+    let executor = set.executor("a").await.unwrap();
+    let command = executor.shell("sleep 0.3; wc -c");
+    let mut process = command.stdout(Stdio::Captured).spawn().await.unwrap();
+    let stdin = process.take_stdin().unwrap();
+    let write = |stdin: ChildStdin| async move {
+        let mut stdin = stdin.into_async().unwrap();
+        stdin.write_all(&[b'x'; EACH]).await.unwrap();
+    };
+    let both = [tokio::spawn(write(stdin.clone())), tokio::spawn(write(stdin))];
+    for task in both {
+        tokio::time::timeout(SOON, task).await.unwrap().unwrap();
+    }
+    let outcome = process.wait_all().await.unwrap();
+    assert_eq!(outcome.stdout.to_text().trim(), (2 * EACH).to_string());
+    assert!(set.close().await.is_clean());
 }

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use common::Fixture;
 use common::session::{Session, ends_within};
-use ringfence::{Delivery, Ending, EofNotDelivered, Signal, StdinClosed, StreamMode, TerminalSize, Tty};
+use ringfence::{
+    Delivery, Ending, EofNotDelivered, Signal, StdinClosed, Stdio, StreamMode, TerminalSize, Tty,
+};
 
 const SOON: Duration = Duration::from_secs(5);
 
@@ -228,24 +230,73 @@ fn tty_6_output_that_nobody_reads_keeps_no_command_from_ending() {
 }
 
 #[test]
-fn output_of_a_command_with_a_terminal_is_captured() {
+fn output_of_a_command_with_a_terminal_is_captured_and_nobody_types() {
     let fixture = Fixture::new();
     let set = fixture.set();
     let executor = set.executor("a").unwrap();
     let outcome = executor
-        .shell("test -t 1 && echo terminal; cat; echo err >&2")
+        .shell("test -t 1 && echo terminal; test -t 0 || echo nobody; cat; read y; echo err >&2")
         .tty(Tty::default())
         .output()
         .unwrap();
-    let screen = outcome.stdout.to_text();
-    assert!(
-        screen.contains("terminal\r\n") && screen.contains("err\r\n"),
-        "{screen:?}"
-    );
-    assert!(outcome.success());
+    assert_eq!(outcome.stdout.to_text(), "terminal\r\nnobody\r\nerr\r\n");
+    // What is shown on the terminal behind both streams' backs keeps nobody waiting.
+    let outcome = executor
+        .shell("echo out; seq 1 100000 >/dev/tty; echo err >&2")
+        .tty(Tty::default())
+        .stdout(Stdio::Captured)
+        .stderr(Stdio::Captured)
+        .output()
+        .unwrap();
+    let streams = (outcome.stdout.to_text(), outcome.stderr.to_text());
+    assert_eq!((&*streams.0, &*streams.1), ("out\n", "err\n"));
 }
 
-// TTY-9, TTY-10: lines are edited and echoed, and Ctrl-D at the beginning of one is the end.
+// TTY-10a: what is typed and how it ends are known as one.
+#[test]
+fn tty_10a_the_end_of_file_meets_the_end_of_what_is_typed() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    for _ in 0..30 {
+        let mut session = Session::start(&executor, "cat >/dev/null; echo done");
+        let keys = session.keys.clone();
+        let typist = std::thread::spawn(move || {
+            let mut keys = &keys;
+            // Refused once it is closed.
+            while keys.write(b"x").is_ok() {}
+        });
+        session.keys.close().unwrap();
+        typist.join().unwrap();
+        session.see("done");
+    }
+}
+
+#[test]
+fn a_process_that_is_over_holds_no_descriptors() {
+    let fixture = Fixture::new();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    let run = |tty: bool| {
+        let command = executor.command("true").stdin(Stdio::Null).stdout(Stdio::Null);
+        let command = command.stderr(Stdio::Null);
+        let command = if tty { command.tty(Tty::default()) } else { command };
+        let process = command.spawn().unwrap();
+        process.wait_all().unwrap();
+        process.close();
+        process
+    };
+    let open = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    for tty in [false, true] {
+        let _warm = run(tty);
+        let before = open();
+        let processes: Vec<_> = (0..30).map(|_| run(tty)).collect();
+        // Other tests run in this process, too.
+        let more = open().saturating_sub(before);
+        assert!(more < 30, "{more} for {} processes", processes.len());
+    }
+}
+
 #[test]
 fn tty_9_a_terminal_has_the_settings_of_the_system() {
     let fixture = Fixture::new();

@@ -61,7 +61,7 @@ pub(crate) extern "C" fn main() -> ! {
     let mut held = Held {
         control: Fd::owned(wire::CONTROL_FD),
         host: Fd::owned(wire::HOST_FD),
-        terminal: None,
+        terminals: [const { None }; 4],
     };
     if let Err(failed) = start(&mut held) {
         report(&held.control, &failed);
@@ -74,17 +74,30 @@ pub(crate) struct Held {
     control: Fd,
     /// The host's pidfd.
     host: Fd,
-    /// A terminal of the host's, with the settings it had.
-    terminal: Option<terminal::Settings>,
+    /// Terminals of the host's with the settings they had, by the host's numbers.
+    terminals: [Option<(u32, terminal::Settings)>; 4],
 }
 
 impl Held {
     /// Closes it all, in a process that is not the zygote.
     pub(crate) fn close(&self) {
         drop((Fd::owned(self.control.raw()), Fd::owned(self.host.raw())));
-        if let Some(terminal) = &self.terminal {
+        for (_, terminal) in self.terminals.iter().flatten() {
             terminal.close();
         }
+    }
+
+    /// Remembers a terminal under a number, or forgets it.
+    fn keep(&mut self, number: u32, terminal: Option<Fd>) -> sys::Result<()> {
+        let is_it = |slot: &&mut Option<_>| matches!(slot, Some((other, _)) if *other == number);
+        if let Some(slot) = self.terminals.iter_mut().find(is_it) {
+            *slot = None;
+        }
+        if let Some(terminal) = terminal {
+            let free = self.terminals.iter_mut().find(|slot| slot.is_none());
+            *free.ok_or(sys::ENOSPC)? = Some((number, terminal::Settings::of(terminal)?));
+        }
+        Ok(())
     }
 }
 
@@ -154,7 +167,7 @@ fn serve<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, ()> {
         let [host_ended, requested] = fds.map(|fd| fd.is_ready());
         if host_ended || requested && !answer(plan, held)? {
             // A host that dies closes its end before its pidfd tells of it.
-            if let Some(terminal) = &held.terminal {
+            for (_, terminal) in held.terminals.iter().flatten() {
                 terminal.restore();
             }
             return Ok(());
@@ -164,13 +177,14 @@ fn serve<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, ()> {
 
 /// Answers one request; `false` when the host has closed its end.
 fn answer<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, bool> {
-    let mut request = [0u8; 1];
+    let mut request = [0u8; 5];
     let (_, fds) = match sys::receive(held.control.raw(), &mut request) {
         // Reset where it had not taken every answer.
         Ok((0, _)) | Err(sys::ECONNRESET) => return Ok(false),
         received => received.at(Step::Spare)?,
     };
-    match (request[0], fds) {
+    let [request, number @ ..] = request;
+    match (request, fds) {
         (wire::SPARE_REQUEST, _) => {
             if let Err(failed) = spare::make(plan, held, &held.control, false) {
                 report(&held.control, &failed);
@@ -181,17 +195,16 @@ fn answer<'a>(plan: &Plan<'a>, held: &mut Held) -> Outcome<'a, bool> {
                 report(&to, &failed);
             }
         }
-        (wire::RESTORE_REQUEST, [Some(to), terminal, _]) => {
-            held.terminal = None;
-            match terminal.map(terminal::Settings::of).transpose() {
-                Ok(settings) => {
-                    held.terminal = settings;
-                    let _ = ready(&to);
-                }
-                Err(errno) => {
+        (wire::RESTORE_REQUEST, [to, terminal, _]) => {
+            let kept = held.keep(u32::from_ne_bytes(number), terminal);
+            match (to, kept) {
+                (Some(to), Ok(())) => drop(ready(&to)),
+                (Some(to), Err(errno)) => {
                     let (step, path) = (Step::Terminal, &[][..]);
                     report(&to, &Failed { step, errno, path });
                 }
+                // Nobody waits for an answer.
+                (None, _) => {}
             }
         }
         _ => return Err(sys::EPROTO).at(Step::Spare),

@@ -18,6 +18,7 @@ pub(crate) const EACCES: Errno = 13;
 pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
 pub(crate) const EINVAL: Errno = 22;
+pub(crate) const ENOSPC: Errno = 28;
 pub(crate) const EPROTO: Errno = 71;
 pub(crate) const ECONNRESET: Errno = 104;
 pub(crate) const ESTALE: Errno = 116;

@@ -25,7 +25,15 @@ impl End {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    pub(crate) fn write(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
+    /// Writes, waiting for room.
+    pub(crate) fn try_write(&self, bytes: &[u8]) -> Option<io::Result<usize>> {
         Some((&*self.writing()?).write(bytes))
     }
+
+    /// There is nothing to wait for: writing waits.
+    pub(crate) fn wait_for_room(&self) -> Option<io::Result<()>> {
+        self.writing().map(|_| Ok(()))
+    }
+
+    pub(crate) const fn wake(&self) {}
 }
