@@ -199,7 +199,7 @@ pub struct Launch {
 }
 
 /// A terminal for a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Terminal {
     /// Which of the standard streams, by their numbers, are the terminal, in place of those of the launch.
     pub streams: [bool; 3],
@@ -207,6 +207,8 @@ pub struct Terminal {
     pub rows: u16,
     /// Characters in a line, at least 1.
     pub columns: u16,
+    /// Another terminal whose settings it gets.
+    pub like: Option<Arc<Stream>>,
 }
 
 /// A callback that wakes whoever waits for a containment's events.

@@ -104,8 +104,9 @@ pub(crate) struct Run {
 
     /// Whether the command gets a terminal of its own
     ///
-    /// With auto it does where standard output or standard error is a terminal; what you type goes there where standard
-    /// input is one too and ringfence is in the foreground. Without, the command gets the standard streams as they are.
+    /// With auto it does where standard output or standard error is a terminal. What you type goes there where standard
+    /// input is one too, ringfence is in the foreground, and standard output is no pipe, whose reader may want the keys;
+    /// else there is nothing to read. Your own terminal it never gets: without one of its own it gets pipes.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto, help_heading = "Terminal")]
     pub(crate) tty: When,
 

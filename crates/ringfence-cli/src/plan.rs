@@ -139,7 +139,7 @@ impl Plan {
                 drop(ringfence::ExecutorSet::close(&set.set));
             }
             Asked::Stop => signals::stop(),
-            Asked::Look => {}
+            Asked::Look | Asked::Resume => {}
         };
         let made = signals.during(|| set.set.executor(key), give_up)?;
         if let Some(signal) = first {

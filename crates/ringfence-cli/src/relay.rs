@@ -1,11 +1,14 @@
 //! Passes a command's output on, up to a limit.
 
+use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence::blocking::Process;
-use ringfence::{Ending, Limit, Outcome};
+use ringfence::{Ending, Limit, Outcome, RunError};
+
+use crate::signals::Signals;
 
 /// How many bytes a command may still write to both streams together.
 #[derive(Debug)]
@@ -15,11 +18,28 @@ pub(crate) struct Relay {
 }
 
 impl Relay {
-    pub(crate) fn new(limit: u64) -> Self {
+    pub(crate) fn new(limit: Option<u64>) -> Self {
         Self {
-            allowance: Mutex::new(limit),
+            allowance: Mutex::new(limit.unwrap_or(u64::MAX)),
             exceeded: AtomicBool::new(false),
         }
+    }
+
+    /// Passes a stream of a process on to one of ours, on a thread of its own. It holds that stream alone: one that nobody
+    /// reads must not keep others from saying what came of the command.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        signals: &Signals,
+        process: &Arc<Process>,
+        from: impl Read + Send + 'static,
+        to: std::io::Result<File>,
+    ) -> Result<(), RunError> {
+        let to = to.map_err(|error| RunError::Io {
+            what: "passing output on",
+            why: error.to_string(),
+        })?;
+        let (relay, process) = (Arc::clone(self), Arc::clone(process));
+        signals.relay(move || relay.pass(from, to, &process))
     }
 
     /// Passes one stream on to its end, or kills the command when it writes more than it may: exactly what it may
@@ -34,11 +54,7 @@ impl Relay {
             };
             let allowed = self.take(count);
             // A reader that has gone away: closing our end lets the command know.
-            if to
-                .write_all(&buffer[..allowed])
-                .and_then(|()| to.flush())
-                .is_err()
-            {
+            if to.write_all(&buffer[..allowed]).is_err() {
                 return;
             }
             if allowed < count {

@@ -4,11 +4,12 @@ use std::ffi::OsStr;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use ringfence::blocking::{Command, Executor};
 use ringfence::{Outcome, RunError, SetupFailed, Stdio};
 
-use crate::args::Run;
+use crate::args::{Run, When};
 use crate::failure::Failure;
 use crate::plan::{self, Plan, Purpose, Set};
 use crate::relay::Relay;
@@ -71,11 +72,16 @@ fn run_in(
     }
     let limit = executor.profile().limits().output_bytes;
     let result = match terminal::wanted(options.tty) {
-        Wanted::Whole(tty) => run_in_terminal(command.tty(tty), limit, signals),
+        Wanted::Whole(tty) => run_in_terminal(
+            with_own_output(command.tty(tty), options.tty),
+            options,
+            limit,
+            signals,
+        ),
         // What has to be counted is counted at a pipe.
         Wanted::Output(tty) if limit.is_none() => {
             let command = command.tty(tty).stdin(terminal::input());
-            run_in_terminal(with_own_output(command), limit, signals)
+            run_in_terminal(with_own_output(command, options.tty), options, limit, signals)
         }
         Wanted::Output(_) | Wanted::Nothing => run_in_pipes(command.stdin(terminal::input()), limit, signals),
     };
@@ -122,30 +128,32 @@ fn left_out_of_path(error: &RunError, program: &OsStr, executor: &Executor) -> O
     ))
 }
 
-/// Runs the command to its end. Its output is its own unless it has to be counted.
+/// Runs the command to its end. Its output is its own unless it has to be counted, or would be the user's terminal.
 fn run_in_pipes(command: Command, limit: Option<u64>, signals: &Signals) -> Result<Outcome, RunError> {
-    let Some(limit) = limit else {
-        let process = command.stdout(Stdio::Inherit).stderr(Stdio::Inherit).spawn()?;
-        return signals.wait(&process, None);
+    let own = |is_terminal: bool| match limit {
+        None if !is_terminal => Stdio::Inherit,
+        _ => Stdio::Piped,
     };
-    let mut process = command.stdout(Stdio::Piped).stderr(Stdio::Piped).spawn()?;
+    let command = command
+        .stdout(own(std::io::stdout().is_terminal()))
+        .stderr(own(std::io::stderr().is_terminal()));
+    let mut process = command.kill_on_drop(true).spawn()?;
     let (output, errors) = (process.take_stdout(), process.take_stderr());
-    let relay = Relay::new(limit);
-    let outcome = std::thread::scope(|scope| {
-        if let Some(output) = output {
-            scope.spawn(|| relay.pass(output, std::io::stdout(), &process));
-        }
-        if let Some(errors) = errors {
-            scope.spawn(|| relay.pass(errors, std::io::stderr(), &process));
-        }
-        signals.wait(&process, None)
-    })?;
+    let (process, relay) = (Arc::new(process), Arc::new(Relay::new(limit)));
+    if let Some(output) = output {
+        relay.start(signals, &process, output, terminal::output())?;
+    }
+    if let Some(errors) = errors {
+        relay.start(signals, &process, errors, terminal::errors())?;
+    }
+    let outcome = signals.wait(&process, None)?;
+    signals.deliver(outcome.ended);
     Ok(relay.judge(outcome))
 }
 
-/// What of the output is not for the user's terminal goes where it is to go.
-fn with_own_output(command: Command) -> Command {
-    if std::io::stdout().is_terminal() {
+/// What of the output is not for a terminal goes where it is to go.
+fn with_own_output(command: Command, when: When) -> Command {
+    if when == When::Always || std::io::stdout().is_terminal() {
         command
     } else {
         command.stdout(Stdio::Inherit)
@@ -153,33 +161,40 @@ fn with_own_output(command: Command) -> Command {
 }
 
 /// Runs the command to its end in a terminal of its own. Its errors go elsewhere only where the user's do.
-fn run_in_terminal(command: Command, limit: Option<u64>, signals: &Signals) -> Result<Outcome, RunError> {
+fn run_in_terminal(
+    command: Command,
+    options: &Run,
+    limit: Option<u64>,
+    signals: &Signals,
+) -> Result<Outcome, RunError> {
     let elsewhere = limit.map_or(Stdio::Inherit, |_| Stdio::Piped);
     let command = if std::io::stderr().is_terminal() {
         command
     } else {
         command.stderr(elsewhere)
     };
-    let mut process = command.kill_on_drop(true).spawn()?;
-    let (keys, screen, errors) = (process.take_stdin(), process.take_stdout(), process.take_stderr());
-    let raw = keys.map(|keys| Raw::enter(&process, keys)).transpose();
-    let raw = raw.map_err(|error| RunError::Io {
+    let failed = |error: std::io::Error| RunError::Io {
         what: "preparing the terminal",
         why: error.to_string(),
-    })?;
-    let relay = Relay::new(limit.unwrap_or(u64::MAX));
-    let outcome = std::thread::scope(|scope| {
-        if let Some(screen) = screen {
-            scope.spawn(|| {
-                relay.pass(screen, terminal::screen(), &process);
-                // Whoever sees nothing any more has hung up.
-                process.close();
-            });
-        }
-        if let Some(errors) = errors {
-            scope.spawn(|| relay.pass(errors, std::io::stderr(), &process));
-        }
-        signals.wait(&process, raw.as_ref())
-    })?;
+    };
+    let shown = terminal::screen(options.tty).map_err(failed)?;
+    let mut process = command.kill_on_drop(true).spawn()?;
+    let (keys, screen, errors) = (process.take_stdin(), process.take_stdout(), process.take_stderr());
+    let (process, relay) = (Arc::new(process), Arc::new(Relay::new(limit)));
+    let raw = keys.map(|keys| Raw::enter(&process, keys)).transpose();
+    let raw = raw.map_err(failed)?;
+    if let Some(screen) = screen {
+        let (process, relay) = (Arc::clone(&process), Arc::clone(&relay));
+        signals.relay(move || {
+            relay.pass(screen, shown, &process);
+            // Whoever sees nothing any more has hung up.
+            process.close();
+        })?;
+    }
+    if let Some(errors) = errors {
+        relay.start(signals, &process, errors, terminal::errors())?;
+    }
+    let outcome = signals.wait(&process, raw.as_ref())?;
+    signals.deliver(outcome.ended);
     Ok(relay.judge(outcome))
 }

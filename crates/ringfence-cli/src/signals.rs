@@ -2,10 +2,14 @@
 //! this program to.
 
 #[cfg(unix)]
+use std::cell::Cell;
+#[cfg(unix)]
 use std::sync::mpsc::{Receiver, Sender};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 use ringfence::blocking::Process;
-use ringfence::{Outcome, RunError};
+use ringfence::{Ending, Outcome, RunError};
 
 use crate::terminal::Raw;
 
@@ -19,6 +23,8 @@ pub(crate) enum Asked {
     Stop,
     /// To look how large its terminal is.
     Look,
+    /// To go on after a stop.
+    Resume,
 }
 
 /// The signals of this process, from now on.
@@ -28,6 +34,10 @@ pub(crate) struct Signals {
     events: Receiver<Event>,
     /// Of what ends.
     done: Sender<Event>,
+    /// Whether somebody has asked for the end.
+    end_asked: Cell<bool>,
+    /// How many threads still pass output on.
+    relays: Cell<usize>,
     listening: signal_hook::iterator::Handle,
 }
 
@@ -37,17 +47,19 @@ enum Event {
     Asked(Asked),
     /// The work that signals are heeded during is over.
     Done,
+    /// A thread that passed output on is through.
+    Relayed,
 }
 
 #[cfg(unix)]
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+        use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
         let failed = |error: std::io::Error| RunError::Io {
             what: "listening for signals",
             why: error.to_string(),
         };
-        let heeded = [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH]
+        let heeded = [SIGHUP, SIGINT, SIGTERM, SIGTSTP, SIGWINCH, SIGCONT]
             .into_iter()
             .filter(|signal| !is_ignored(*signal));
         let mut signals = signal_hook::iterator::Signals::new(heeded).map_err(failed)?;
@@ -64,17 +76,28 @@ impl Signals {
         Ok(Self {
             events,
             done,
+            end_asked: Cell::new(false),
+            relays: Cell::new(0),
             listening,
         })
     }
 
-    /// The first signal that has come already and was not heeded, if any has.
+    /// The first signal to end that has come already and was not heeded, if any has.
     pub(crate) fn arrived(&self) -> Option<i32> {
-        let mut arrived = self.events.try_iter();
-        arrived.find_map(|event| match event {
-            Event::Asked(Asked::End(signal)) => Some(signal),
-            _ => None,
-        })
+        let mut first = None;
+        for event in self.events.try_iter().collect::<Vec<_>>() {
+            match event {
+                Event::Asked(Asked::End(signal)) => first = first.or(Some(signal)),
+                // For when there is a command.
+                other => self.again(other),
+            }
+        }
+        first
+    }
+
+    fn again(&self, event: Event) {
+        // The other end is ours.
+        let _ = self.done.send(event);
     }
 
     /// Does some work, and meanwhile what each signal asks for. One that came before counts as well.
@@ -83,7 +106,7 @@ impl Signals {
         work: impl FnOnce() -> T + Send,
         mut on_signal: impl FnMut(Asked),
     ) -> Result<T, RunError> {
-        let done = Done(self.done.clone());
+        let done = Says(self.done.clone(), Some(Event::Done));
         std::thread::scope(|scope| {
             let work = move || {
                 let _done = done;
@@ -94,13 +117,65 @@ impl Signals {
                 what: "starting a thread",
                 why: error.to_string(),
             })?;
-            while let Ok(Event::Asked(asked)) = self.events.recv() {
+            while let Some(asked) = self.next() {
                 on_signal(asked);
             }
             Ok(thread
                 .join()
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         })
+    }
+
+    /// What is asked for next; nothing once the work is done.
+    fn next(&self) -> Option<Asked> {
+        loop {
+            match self.events.recv() {
+                Ok(Event::Relayed) => self.relays.update(|relays| relays - 1),
+                Ok(Event::Asked(asked)) => {
+                    self.end_asked
+                        .set(self.end_asked.get() || matches!(asked, Asked::End(_)));
+                    return Some(asked);
+                }
+                Ok(Event::Done) | Err(_) => return None,
+            }
+        }
+    }
+
+    /// Passes output on, on a thread that nobody has to wait for.
+    pub(crate) fn relay(&self, work: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
+        let through = Says(self.done.clone(), Some(Event::Relayed));
+        let thread = std::thread::Builder::new().name("relay".to_owned());
+        let spawned = thread.spawn(move || {
+            let _through = through;
+            work();
+        });
+        self.relays.update(|relays| relays + 1);
+        spawned.map(drop).map_err(|error| RunError::Io {
+            what: "starting a thread",
+            why: error.to_string(),
+        })
+    }
+
+    /// Waits until the output of a command that is over is passed on: for as long as that takes if it ended by itself, but
+    /// not longer than until somebody asks for the end, and only a moment where that was asked for.
+    pub(crate) fn deliver(&self, ended: Ending) {
+        let by_itself = matches!(ended, Ending::Exited(_) | Ending::Signaled { .. });
+        let until = (!by_itself || self.end_asked.get()).then(|| Instant::now() + LAST_MOMENT);
+        while self.relays.get() > 0 {
+            let event = match until {
+                None => self.events.recv().ok(),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.events.recv_timeout(left).ok()
+                }
+            };
+            match event {
+                Some(Event::Relayed) => self.relays.update(|relays| relays - 1),
+                Some(Event::Asked(Asked::Stop)) => stop(),
+                Some(Event::Asked(Asked::End(_))) | None => return,
+                Some(_) => {}
+            }
+        }
     }
 
     /// Waits for the end of the command, and passes on every signal that comes meanwhile; `terminal` is the user's, if the
@@ -112,8 +187,17 @@ impl Signals {
             let _ = process.signal(signal);
         };
         let heed = |asked| match asked {
-            Asked::End(signal) => pass_on(requested(signal)),
+            Asked::End(signal) => {
+                pass_on(requested(signal));
+                // One that is stopped would hear of it too late.
+                pass_on(Signal::Unix(UnixSignal::Continue));
+            }
             Asked::Look => crate::terminal::resize(process),
+            Asked::Resume => {
+                // A terminal that is gone needs no settings.
+                let _ = terminal.map(Raw::resume);
+                crate::terminal::resize(process);
+            }
             Asked::Stop => {
                 pass_on(Signal::Unix(UnixSignal::Stop));
                 terminal.into_iter().for_each(Raw::suspend);
@@ -134,6 +218,7 @@ impl Asked {
         match signal {
             signal_hook::consts::SIGTSTP => Self::Stop,
             signal_hook::consts::SIGWINCH => Self::Look,
+            signal_hook::consts::SIGCONT => Self::Resume,
             end => Self::End(end),
         }
     }
@@ -165,17 +250,23 @@ impl Drop for Signals {
     }
 }
 
-/// Says that the work is over, however it ends.
+/// Says something when it is over, however it ends.
 #[cfg(unix)]
-struct Done(Sender<Event>);
+struct Says(Sender<Event>, Option<Event>);
 
 #[cfg(unix)]
-impl Drop for Done {
+impl Drop for Says {
     fn drop(&mut self) {
-        // Nobody waits for it any more.
-        let _ = self.0.send(Event::Done);
+        if let Some(event) = self.1.take() {
+            // Nobody waits for it any more.
+            let _ = self.0.send(event);
+        }
     }
 }
+
+/// How long output may take that nobody reads, of a command whose end was asked for.
+#[cfg(unix)]
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Whether this process was started with a signal ignored, as `nohup` does: then the command goes on, too.
 #[cfg(unix)]
@@ -202,16 +293,38 @@ fn requested(signal: i32) -> ringfence::Signal {
 
 /// This system ends a console program and its children together.
 #[cfg(not(unix))]
-pub(crate) struct Signals;
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    relays: std::cell::RefCell<Vec<std::thread::JoinHandle<()>>>,
+}
 
 #[cfg(not(unix))]
 impl Signals {
     pub(crate) fn listen() -> Result<Self, RunError> {
-        Ok(Self)
+        Ok(Self::default())
     }
 
     pub(crate) fn arrived(&self) -> Option<i32> {
         None
+    }
+
+    /// Passes output on, on a thread of its own.
+    pub(crate) fn relay(&self, work: impl FnOnce() + Send + 'static) -> Result<(), RunError> {
+        let spawned = std::thread::Builder::new().spawn(work);
+        let spawned = spawned.map_err(|error| RunError::Io {
+            what: "starting a thread",
+            why: error.to_string(),
+        });
+        self.relays.borrow_mut().push(spawned?);
+        Ok(())
+    }
+
+    /// Waits until all output is passed on.
+    pub(crate) fn deliver(&self, _: Ending) {
+        for relay in self.relays.take() {
+            // What it panicked with has been told.
+            let _ = relay.join();
+        }
     }
 
     pub(crate) fn during<T>(&self, work: impl FnOnce() -> T, _: impl FnMut(Asked)) -> Result<T, RunError> {

@@ -1,15 +1,16 @@
 //! The user's terminal, while the command has one of its own.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ringfence::blocking::Process;
-use ringfence::{ChildStdin, Stdio, TerminalSize, Tty};
-use rustix::event::{PollFd, PollFlags, poll};
+use ringfence::{ChildStdin, Stdio, TerminalRestore, TerminalSize, Tty};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::getpgrp;
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
 use crate::args::When;
 
@@ -19,47 +20,67 @@ use crate::args::When;
 pub(crate) enum Wanted {
     /// A terminal, into which the user types.
     Whole(Tty),
-    /// A terminal for its output only.
+    /// A terminal for its output only; there is nothing to read.
     Output(Tty),
-    /// None: no standard stream is a terminal, or the user wants it so.
+    /// None: no output is seen on a terminal, or the user wants it so.
     Nothing,
 }
 
 /// Decides that.
 ///
-/// Left to us, keys are passed on where standard input and output are both the user's terminal: with output that goes
-/// elsewhere, whoever reads that, such as a pager, reads the keys too. In the background nobody types for the command.
+/// Left to us, keys are passed on where standard input and an output are the user's terminal, and we are in the foreground
+/// of it: in the background nobody types for the command. Where standard output is a pipe, whoever reads that may read the
+/// keys too, as a pager does, and they are left to it.
 pub(crate) fn wanted(when: When) -> Wanted {
-    let [input, output, errors] = [
-        io::stdin().is_terminal(),
-        io::stdout().is_terminal(),
-        io::stderr().is_terminal(),
-    ];
+    let (output, errors) = (io::stdout().is_terminal(), io::stderr().is_terminal());
+    let for_us = || io::stdin().is_terminal() && is_in_foreground() && !is_pipe(&io::stdout());
     match when {
         When::Never => Wanted::Nothing,
-        When::Always => Wanted::Whole(Tty::new(size())),
-        When::Auto if input && output && is_in_foreground() => Wanted::Whole(Tty::new(size())),
-        When::Auto if output || errors => Wanted::Output(Tty::new(size())),
-        When::Auto => Wanted::Nothing,
+        When::Always => Wanted::Whole(tty()),
+        When::Auto if !(output || errors) => Wanted::Nothing,
+        When::Auto if for_us() => Wanted::Whole(tty()),
+        When::Auto => Wanted::Output(tty()),
     }
 }
 
-/// Standard input of a command that the user does not type for.
+/// A terminal as the user's is.
+fn tty() -> Tty {
+    let tty = Tty::new(size());
+    // One that can't be asked is like none.
+    tty.clone().like(io::stdin()).unwrap_or(tty)
+}
+
+fn is_pipe(stream: &impl AsFd) -> bool {
+    use rustix::fs::{FileType, fstat};
+    fstat(stream).is_ok_and(|seen| FileType::from_raw_mode(seen.st_mode) == FileType::Fifo)
+}
+
+/// What is read where no terminal of the command's own is: never the user's.
 pub(crate) fn input() -> Stdio {
-    if io::stdin().is_terminal() && !is_in_foreground() {
+    if io::stdin().is_terminal() {
         Stdio::Null
     } else {
         Stdio::Inherit
     }
 }
 
-/// Where the user looks.
-pub(crate) fn screen() -> Box<dyn Write + Send> {
-    if io::stdout().is_terminal() || !io::stderr().is_terminal() {
-        Box::new(io::stdout())
+/// Where the user sees what is on the command's terminal: with one in any case, where standard output goes.
+pub(crate) fn screen(when: When) -> io::Result<File> {
+    if when == When::Always || io::stdout().is_terminal() {
+        output()
     } else {
-        Box::new(io::stderr())
+        errors()
     }
+}
+
+/// Standard output, without anybody's lock or buffer.
+pub(crate) fn output() -> io::Result<File> {
+    io::stdout().as_fd().try_clone_to_owned().map(File::from)
+}
+
+/// See [`output`].
+pub(crate) fn errors() -> io::Result<File> {
+    io::stderr().as_fd().try_clone_to_owned().map(File::from)
 }
 
 fn is_in_foreground() -> bool {
@@ -78,70 +99,74 @@ fn size() -> TerminalSize {
 
 /// The user's terminal in raw mode: every key is for the command's terminal, which does with it what is to be done.
 ///
-/// Its settings are put back when this is dropped, and by the command's keeper when this process dies before.
+/// Its settings are put back when this is dropped, and by the command's keeper should this process die before.
 #[derive(Debug)]
-pub(crate) struct Raw {
-    /// `None` where standard input is no terminal.
-    settings: Option<Termios>,
-    keys: Mutex<Option<Keys>>,
-}
-
-/// The thread that passes keys on.
-#[derive(Debug)]
-struct Keys {
-    /// Closing it ends the thread.
+pub(crate) struct Raw<'p> {
+    process: &'p Process,
+    /// What to put back; nothing where standard input is no terminal, or somebody else's at the moment.
+    settings: Mutex<Option<(Termios, Option<TerminalRestore>)>>,
+    /// Closing it ends the thread that passes keys on.
     _stop: PipeWriter,
 }
 
-impl Raw {
+impl<'p> Raw<'p> {
     /// Begins to pass keys on to a command.
-    pub(crate) fn enter(process: &Process, keys: ChildStdin) -> io::Result<Self> {
-        let settings = tcgetattr(io::stdin()).ok();
-        let raw = Self {
-            settings,
-            keys: Mutex::new(None),
-        };
-        if raw.settings.is_some() {
-            match process.restore_at_host_death(io::stdin()) {
-                Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
-                _ => {}
-            }
-        }
-        raw.resume()?;
+    pub(crate) fn enter(process: &'p Process, keys: ChildStdin) -> io::Result<Self> {
         let (waited_for, stop) = io::pipe()?;
+        let raw = Self {
+            process,
+            settings: Mutex::new(None),
+            _stop: stop,
+        };
+        raw.resume()?;
         std::thread::Builder::new()
             .name("keys".to_owned())
             .spawn(move || pass_keys(&keys, &waited_for))?;
-        *raw.keys() = Some(Keys { _stop: stop });
         Ok(raw)
     }
 
-    fn keys(&self) -> MutexGuard<'_, Option<Keys>> {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner)
+    fn settings(&self) -> MutexGuard<'_, Option<(Termios, Option<TerminalRestore>)>> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Raw mode again, after [`Raw::suspend`].
+    /// Raw mode, also after whoever had the terminal meanwhile left it as the user had it.
     pub(crate) fn resume(&self) -> io::Result<()> {
-        let Some(settings) = &self.settings else {
-            return Ok(());
+        let mut settings = self.settings();
+        let now = match tcgetattr(io::stdin()) {
+            Ok(now) if is_in_foreground() => now,
+            // Another program's, or none at all.
+            _ => return Ok(()),
         };
-        let mut raw = settings.clone();
+        if settings.is_some() && !now.local_modes.contains(LocalModes::ICANON) {
+            // Nobody had it meanwhile.
+            return Ok(());
+        }
+        let mut raw = now.clone();
         raw.make_raw();
-        Ok(tcsetattr(io::stdin(), OptionalActions::Drain, &raw)?)
+        let restore = self.process.restore_at_host_death(io::stdin());
+        let restore = match restore {
+            Err(error) if error.kind() != io::ErrorKind::Unsupported => return Err(error),
+            restore => restore.ok(),
+        };
+        tcsetattr(io::stdin(), OptionalActions::Drain, &raw)?;
+        *settings = Some((now, restore));
+        Ok(())
     }
 
-    /// The terminal as the user had it.
+    /// The terminal as the user had it, and nobody's business of ours any more.
     pub(crate) fn suspend(&self) {
-        if let Some(settings) = &self.settings {
-            // A terminal that is gone has no settings.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Drain, settings);
+        if let Some((settings, restore)) = self.settings().take() {
+            // In the background it is somebody else's, who has put it right; one that is gone has no settings.
+            if is_in_foreground() {
+                let _ = tcsetattr(io::stdin(), OptionalActions::Drain, &settings);
+            }
+            drop(restore);
         }
     }
 }
 
-impl Drop for Raw {
+impl Drop for Raw<'_> {
     fn drop(&mut self) {
-        drop(self.keys().take());
         self.suspend();
     }
 }
@@ -176,11 +201,22 @@ fn pass_keys(keys: &ChildStdin, stop: &PipeReader) {
                     return;
                 }
             }
-            // Nobody types any more.
-            Ok(0) | Err(_) => {
-                let _ = keys.close();
-                return;
-            }
+            // Nobody types any more, and whoever asks is told so.
+            Ok(0) | Err(_) => return type_end(keys, stop),
         }
     }
+}
+
+/// Types the end of the input again and again, as each reader takes one of them only, and one that edits lines itself may
+/// not have begun when the first is typed.
+fn type_end(mut keys: &ChildStdin, stop: &PipeReader) {
+    const CTRL_D: u8 = 4;
+    const PAUSE: Timespec = Timespec {
+        tv_sec: 0,
+        tv_nsec: 200_000_000,
+    };
+    let mut over = [PollFd::new(stop, PollFlags::IN)];
+    while keys.write_all(&[CTRL_D]).is_ok()
+        && matches!(poll(&mut over, Some(&PAUSE)), Ok(0) | Err(Errno::INTR))
+    {}
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Termios, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, OutputModes, Termios, Winsize, tcgetattr, tcsetwinsize};
 use support::{Place, RINGFENCE};
 
 /// A terminal with a user at it.
@@ -312,14 +312,106 @@ fn s_28_a_command_in_the_background_can_not_read_the_users_terminal() {
 fn streams_that_go_elsewhere_are_no_terminal_and_those_that_do_not_are() {
     let script = format!(
         "{RINGFENCE} run -- sh -c 'for fd in 0 1 2; do test -t $fd; echo $fd: $? >&2; done' </dev/null | cat; \
-         {RINGFENCE} run --tty never -- sh -c 'test -t 1; echo never $?; tty <&1'; \
-         echo x | {RINGFENCE} run --tty always -- sh -c 'test -t 0; echo always $?'"
+         {RINGFENCE} run --tty never -- sh -c 'for fd in 0 1 2; do test -t $fd; echo never $fd: $? >&2; done'; \
+         echo x | {RINGFENCE} run --tty always -- sh -c 'test -t 0; echo always $?' >always; cat always"
     );
     let mut outer = Outer::start("sh", &["-c", &script]);
-    outer.see("0: 1");
-    outer.see("1: 1");
-    outer.see("2: 0");
-    outer.see("never 0");
-    outer.see("always 0");
+    for text in [
+        "0: 1",
+        "1: 1",
+        "2: 0",
+        "never 0: 1",
+        "never 1: 1",
+        "never 2: 1",
+        "always 0",
+    ] {
+        outer.see(text);
+    }
+    assert_eq!(outer.end(), 0);
+}
+
+// S-28: wherever its output goes, and whatever the user wants of terminals.
+#[test]
+fn s_28_a_command_that_writes_elsewhere_can_not_change_or_read_the_users_terminal() {
+    for options in ["", "--tty never"] {
+        let attack = "for fd in 0 1 2; do stty raw -echo <&$fd; done 2>/dev/null; ls -l /proc/self/fd";
+        let script = format!("{RINGFENCE} run {options} -- sh -c '{attack}' | cat; stty -a; echo d''one");
+        let mut outer = Outer::start("bash", &["-c", &script]);
+        let name = ptsname(&outer.master, Vec::new()).unwrap().into_string().unwrap();
+        let mut all = String::new();
+        outer.eventually("the end", |outer| {
+            all.push_str(&std::mem::take(&mut outer.seen));
+            outer.read();
+            all.contains("done")
+        });
+        assert!(all.contains(" icanon") && all.contains(" echo "), "{all:?}");
+        let standard = all
+            .lines()
+            .filter(|line| line.contains(" -> ") && line.contains(&name));
+        // Its own may have the same name; what it reads from is none.
+        let input = standard.filter(|line| line.contains(" 0 -> "));
+        assert_eq!(input.collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+}
+
+// The end of a command does not wait for somebody to read what it wrote.
+#[test]
+fn a_run_whose_output_nobody_reads_can_be_ended() {
+    let limits = "--timeout 1s --output-limit 100M";
+    let flood = format!("({RINGFENCE} run {limits} -- yes; echo status $? >&2) | sleep 100");
+    let mut outer = Outer::start("bash", &["-c", &flood]);
+    outer.see("status 124");
+}
+
+#[test]
+fn a_command_that_is_stopped_hears_that_it_is_to_end() {
+    let mut outer = Outer::ringfence(&["--", "sh", "-c", "echo rea''dy; kill -STOP $$"]);
+    outer.see("ready");
+    std::thread::sleep(Duration::from_millis(200));
+    kill_process(outer.leader(), Signal::TERM).unwrap();
+    assert_eq!(outer.end(), 128 + 15);
+}
+
+#[test]
+fn keys_of_a_pipe_end_a_program_that_edits_lines_itself() {
+    let script = format!("echo 'echo in''side' | {RINGFENCE} run --tty always -- bash --norc --noprofile -i");
+    let mut outer = Outer::start("sh", &["-c", &script]);
+    outer.see("inside");
+    assert_eq!(outer.end(), 0);
+}
+
+#[test]
+fn the_commands_terminal_has_the_settings_of_the_users() {
+    let script = format!("stty erase ^H intr ^X; {RINGFENCE} run -- stty -a");
+    let mut outer = Outer::start("sh", &["-c", &script]);
+    outer.see("intr = ^X");
+    outer.see("erase = ^H");
+    assert_eq!(outer.end(), 0);
+}
+
+// S-29: after a stop that nobody can catch, and one after which the terminal is the shell's.
+#[test]
+fn s_29_a_stop_leaves_the_terminal_to_the_shell() {
+    let mut outer = Outer::start("bash", &["--norc", "--noprofile", "-i"]);
+    outer.type_in(&format!("{RINGFENCE} run -- sh -c 'echo rea''dy; exec cat'\n"));
+    outer.see("ready");
+    outer.eventually("raw mode", |outer| outer.is_raw());
+    let run = format!("/proc/{0}/task/{0}/children", outer.child.id());
+    let run: i32 = std::fs::read_to_string(run).unwrap().trim().parse().unwrap();
+    let run = Pid::from_raw(run).unwrap();
+    kill_process(run, Signal::STOP).unwrap();
+    outer.see("Stopped");
+    outer.type_in("fg\n");
+    outer.see("exec cat'");
+    // The shell edits lines itself, but lets the terminal translate what it prints.
+    outer.eventually("raw mode again", |outer| {
+        outer.is_raw() && !outer.settings().output_modes.contains(OutputModes::OPOST)
+    });
+    outer.type_in("typed\n");
+    outer.see("typed\r\ntyped");
+    outer.type_in("\x04");
+    // The shell's prompt.
+    outer.see("?2004h");
+    outer.type_in("exit 0\n");
     assert_eq!(outer.end(), 0);
 }

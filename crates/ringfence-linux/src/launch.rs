@@ -35,7 +35,7 @@ pub(crate) fn encode(launch: &Launch, limits: &[(u32, u64)]) -> Result<Vec<u8>, 
         .map(|path| path.into_os_string().into_vec())
         .collect();
     let identity = launch.directory_identity;
-    let terminal = launch.terminal.map(|terminal| terminal.streams);
+    let terminal = launch.terminal.as_ref().map(|terminal| terminal.streams);
     let bits = (0..).zip(terminal.unwrap_or_default());
     command::encode(&Command {
         directory: launch.directory.as_os_str().as_bytes(),

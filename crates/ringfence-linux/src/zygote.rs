@@ -22,7 +22,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, send, sendmsg, socketpair,
 };
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 /// Spares kept for an executor that is in use: with the second, a command that follows another at once does not
 /// wait.
@@ -143,7 +143,12 @@ impl Zygote {
             ws_xpixel: 0,
             ws_ypixel: 0,
         };
-        tcsetwinsize(&master, size).map_err(|error| failed(Step::Terminal, error))?;
+        let like = terminal.like.as_ref().map_or(Ok(()), |like| {
+            // They go with the command's side, whichever is asked.
+            tcsetattr(&master, OptionalActions::Now, &tcgetattr(like)?)
+        });
+        like.and_then(|()| tcsetwinsize(&master, size))
+            .map_err(|error| failed(Step::Terminal, error))?;
         Ok(Spare {
             terminal: Some(master),
             ..spare

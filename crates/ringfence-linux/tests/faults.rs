@@ -149,6 +149,7 @@ fn whichever_step_fails_it_is_named_and_nothing_runs() {
             streams: [true; 3],
             rows: 24,
             columns: 80,
+            like: None,
         });
         let failed = fixture
             .run_on(&*policy, "touch", terminal)

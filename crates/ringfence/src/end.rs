@@ -65,6 +65,7 @@ impl End {
         self.lock().descriptor.clone()
     }
 
+    #[cfg(feature = "tokio")]
     pub(crate) fn is_severed(&self) -> bool {
         self.lock().descriptor.is_none()
     }

@@ -300,6 +300,7 @@ impl Capsule {
                 streams: streams.terminal,
                 rows: tty.size.rows(),
                 columns: tty.size.columns(),
+                like: tty.like,
             }),
             notifier: notifier.clone(),
         })?;

@@ -1,11 +1,13 @@
 //! Terminals of commands.
 
 use std::ffi::OsString;
+use std::sync::Arc;
 
+use ringfence_backend::Stream;
 use thiserror::Error;
 
 /// A terminal for a command; the default has 24 rows and 80 columns.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Tty {
     /// Its size when the command starts.
@@ -13,13 +15,19 @@ pub struct Tty {
     /// What kind of terminal is at the other end, for `TERM`. Without it the command's environment decides, and
     /// `xterm-256color` if that says nothing.
     pub term: Option<OsString>,
+    /// A terminal whose settings it gets.
+    pub(crate) like: Option<Arc<Stream>>,
 }
 
 impl Tty {
     /// A terminal of a size.
     #[must_use]
     pub const fn new(size: TerminalSize) -> Self {
-        Self { size, term: None }
+        Self {
+            size,
+            term: None,
+            like: None,
+        }
     }
 
     /// The same with a value for `TERM`.
@@ -29,6 +37,23 @@ impl Tty {
             term: Some(term.into()),
             ..self
         }
+    }
+}
+
+#[cfg(unix)]
+impl Tty {
+    /// The same with the settings that another terminal has when the command is started: its control characters, and
+    /// how it edits lines.
+    ///
+    /// # Errors
+    /// When the descriptor can't be duplicated, or is no terminal.
+    pub fn like(self, terminal: impl std::os::fd::AsFd) -> std::io::Result<Self> {
+        rustix::termios::tcgetattr(&terminal)?;
+        let like = terminal.as_fd().try_clone_to_owned()?;
+        Ok(Self {
+            like: Some(Arc::new(like)),
+            ..self
+        })
     }
 }
 

@@ -29,8 +29,18 @@ fn ready(command: Command) -> (Process, BufReader<ChildStdout>) {
     (process, output)
 }
 
+/// Without confinement a command ignores what this process does, and whoever runs the tests may have had it ignore signals.
+fn heeding(executor: &Executor, program: &[&str]) -> Command {
+    let command = executor.command("env").arg("--default-signal=HUP,INT,TERM");
+    command.args(program)
+}
+
+fn script(executor: &Executor, text: &str) -> Command {
+    heeding(executor, &["sh", "-c", text])
+}
+
 fn sleeper(executor: &Executor) -> Process {
-    executor.command("sleep").arg("60").spawn().unwrap()
+    heeding(executor, &["sleep", "60"]).spawn().unwrap()
 }
 
 const fn signaled(signal: i32) -> Ending {
@@ -100,7 +110,7 @@ fn sig_4_every_interrupt_arrives_and_decides_nothing() {
         let set = fixture.set_with(&config);
         let executor = set.executor("a").unwrap();
         let text = "trap 'echo interrupted' INT; echo; while :; do sleep 0.02; done";
-        let (process, mut output) = ready(executor.shell(text));
+        let (process, mut output) = ready(script(&executor, text));
         for _ in 0..3 {
             assert_eq!(process.signal(Signal::Interrupt), SENT);
             let mut line = String::new();
@@ -121,7 +131,7 @@ fn sig_5_sig_6_sig_8_a_termination_is_sent_once_and_becomes_one_kill() {
         let set = fixture.set_with(&config);
         let executor = set.executor("a").unwrap();
         let text = "trap 'echo asked' TERM; echo; while :; do sleep 0.02; done";
-        let command = executor.shell(text).terminate_grace(Duration::from_millis(700));
+        let command = script(&executor, text).terminate_grace(Duration::from_millis(700));
         let (process, output) = ready(command);
         let began = Instant::now();
         std::thread::scope(|scope| {
@@ -159,9 +169,9 @@ fn sig_6_the_grace_is_5_seconds_unless_said_otherwise() {
         assert_eq!(process.signal(Signal::Terminate), SENT);
         (process, began)
     };
-    let default = start(executor.shell(text));
-    let none = start(executor.shell(text).terminate_grace(Duration::ZERO));
-    let short = start(executor.shell(text).terminate_grace(Duration::from_millis(250)));
+    let default = start(script(&executor, text));
+    let none = start(script(&executor, text).terminate_grace(Duration::ZERO));
+    let short = start(script(&executor, text).terminate_grace(Duration::from_millis(250)));
     for ((process, began), grace) in [(short, 250), (default, 5000), (none, 5000)] {
         assert_eq!(process.wait().unwrap().ended, Ending::Cancelled);
         let took = began.elapsed();
@@ -181,7 +191,7 @@ fn sig_7_a_command_that_ends_in_time_was_not_killed() {
     let executor = set.executor("a").unwrap();
     let text = "trap 'exit 7' TERM; echo; while :; do sleep 0.01; done";
     for _ in 0..50 {
-        let (process, _output) = ready(executor.shell(text).terminate_grace(Duration::from_millis(10)));
+        let (process, _output) = ready(script(&executor, text).terminate_grace(Duration::from_millis(10)));
         assert_eq!(process.signal(Signal::Terminate), SENT);
         let exit = process.wait().unwrap();
         assert!(
@@ -195,7 +205,7 @@ fn sig_7_a_command_that_ends_in_time_was_not_killed() {
         );
         assert_eq!(process.signal(Signal::Kill), ENDED);
     }
-    let (process, _output) = ready(executor.shell(text).terminate_grace(Duration::from_secs(60)));
+    let (process, _output) = ready(script(&executor, text).terminate_grace(Duration::from_secs(60)));
     assert_eq!(process.signal(Signal::Terminate), SENT);
     assert_eq!(process.wait().unwrap().ended, Ending::Exited(7));
 }
@@ -208,7 +218,7 @@ fn sig_9_a_kill_is_immediate_and_the_same_for_all() {
         let set = fixture.set_with(&config);
         let executor = set.executor("a").unwrap();
         let text = "trap '' HUP INT TERM; echo; while :; do sleep 0.02; done";
-        let (process, _output) = ready(executor.shell(text).terminate_grace(Duration::from_secs(60)));
+        let (process, _output) = ready(script(&executor, text).terminate_grace(Duration::from_secs(60)));
         assert_eq!(process.signal(Signal::Terminate), SENT);
         let began = Instant::now();
         std::thread::scope(|scope| {
@@ -231,7 +241,7 @@ fn sig_11_a_signal_is_for_the_background_as_well() {
         let text = "trap 'wait; exit 0' TERM
             sh -c 'trap \"echo background; exit\" TERM; echo; while :; do sleep 0.02; done' &
             wait";
-        let (process, mut output) = ready(executor.shell(text));
+        let (process, mut output) = ready(script(&executor, text));
         assert_eq!(process.signal(Signal::Terminate), SENT);
         let mut rest = String::new();
         output.read_to_string(&mut rest).unwrap();
@@ -259,7 +269,7 @@ fn any_signal_of_the_system_can_be_sent() {
     let set = fixture.set();
     let executor = set.executor("a").unwrap();
     let text = "echo; while :; do echo x >>log; sleep 0.01; done";
-    let (process, _output) = ready(executor.shell(text));
+    let (process, _output) = ready(script(&executor, text));
     let log = fixture.path("log");
     let size = || std::fs::metadata(&log).map_or(0, |log| log.len());
     eventually("the first line", || size() > 0);

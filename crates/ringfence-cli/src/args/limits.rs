@@ -42,7 +42,7 @@ pub(crate) struct LimitOptions {
 
     /// Bytes it may write to standard output and standard error together
     ///
-    /// They then pass through ringfence, and neither is a terminal to the command.
+    /// They then pass through ringfence, and neither is a terminal to the command unless you type into one.
     #[arg(long, value_name = "SIZE", value_parser = amount::size)]
     pub(crate) output_limit: Option<u64>,
 }

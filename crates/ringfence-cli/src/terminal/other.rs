@@ -1,6 +1,8 @@
 //! Where commands have no terminals.
 
+use std::fs::File;
 use std::io;
+use std::os::windows::io::AsHandle;
 
 use ringfence::blocking::Process;
 use ringfence::{ChildStdin, Stdio, Tty};
@@ -31,10 +33,18 @@ pub(crate) const fn wanted(_: When) -> Wanted {
     Wanted::Nothing
 }
 
-pub(crate) fn screen() -> Box<dyn io::Write + Send> {
-    Box::new(io::stdout())
-}
-
 pub(crate) const fn input() -> Stdio {
     Stdio::Inherit
+}
+
+pub(crate) fn output() -> io::Result<File> {
+    io::stdout().as_handle().try_clone_to_owned().map(File::from)
+}
+
+pub(crate) fn errors() -> io::Result<File> {
+    io::stderr().as_handle().try_clone_to_owned().map(File::from)
+}
+
+pub(crate) fn screen(_: When) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }

@@ -17,10 +17,6 @@ impl End {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn is_severed(&self) -> bool {
-        self.writing().is_none()
-    }
-
     pub(crate) fn sever(&self) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
