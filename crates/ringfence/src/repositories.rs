@@ -160,7 +160,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use ringfence_host::Host;
-    use ringfence_policy::{Profile, ProfileConfig};
+    use ringfence_policy::{Profile, ProfileConfig, Verdict};
 
     use super::*;
 
@@ -169,6 +169,7 @@ mod tests {
     fn compare(workspace: &Path, limit: usize, command: &dyn Fn()) -> (News, News) {
         let config = ProfileConfig {
             workspace: workspace.to_owned(),
+            workspace_access: Verdict::READ_WRITE,
             ..ProfileConfig::default()
         };
         let profile = Profile::new(&config, &Host).unwrap();
