@@ -3,13 +3,13 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Write};
 use std::os::fd::AsFd;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence::blocking::Process;
 use ringfence::{ChildStdin, Stdio, TerminalRestore, TerminalSize, Tty};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::getpgrp;
+use rustix::process::{Signal, getpgrp, getpid, kill_process};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr};
 
 use crate::args::When;
@@ -101,27 +101,28 @@ fn size() -> TerminalSize {
 ///
 /// Its settings are put back when this is dropped, and by the command's keeper should this process die before.
 #[derive(Debug)]
-pub(crate) struct Raw<'p> {
-    process: &'p Process,
+pub(crate) struct Raw {
+    process: Arc<Process>,
     /// What to put back; nothing where standard input is no terminal, or somebody else's at the moment.
     settings: Mutex<Option<(Termios, Option<TerminalRestore>)>>,
     /// Closing it ends the thread that passes keys on.
     _stop: PipeWriter,
 }
 
-impl<'p> Raw<'p> {
+impl Raw {
     /// Begins to pass keys on to a command.
-    pub(crate) fn enter(process: &'p Process, keys: ChildStdin) -> io::Result<Self> {
+    pub(crate) fn enter(process: &Arc<Process>, keys: ChildStdin) -> io::Result<Self> {
         let (waited_for, stop) = io::pipe()?;
         let raw = Self {
-            process,
+            process: Arc::clone(process),
             settings: Mutex::new(None),
             _stop: stop,
         };
         raw.resume()?;
+        let process = Arc::clone(process);
         std::thread::Builder::new()
             .name("keys".to_owned())
-            .spawn(move || pass_keys(&keys, &waited_for))?;
+            .spawn(move || pass_keys(&process, &keys, &waited_for))?;
         Ok(raw)
     }
 
@@ -165,7 +166,7 @@ impl<'p> Raw<'p> {
     }
 }
 
-impl Drop for Raw<'_> {
+impl Drop for Raw {
     fn drop(&mut self) {
         self.suspend();
     }
@@ -178,7 +179,7 @@ pub(crate) fn resize(process: &Process) {
 }
 
 /// Passes on what is typed, until the other end of `stop` is closed.
-fn pass_keys(keys: &ChildStdin, stop: &PipeReader) {
+fn pass_keys(process: &Process, keys: &ChildStdin, stop: &PipeReader) {
     // Not through the standard library's buffer, which may hold keys that nobody waits for.
     let input = io::stdin();
     let mut buffer = [0; 4096];
@@ -196,15 +197,32 @@ fn pass_keys(keys: &ChildStdin, stop: &PipeReader) {
         match rustix::io::read(&input, &mut buffer) {
             Err(Errno::INTR) => {}
             Ok(count @ 1..) => {
-                let mut keys = keys;
-                if keys.write_all(&buffer[..count]).is_err() {
-                    return;
+                let suspends = process.suspend_key();
+                for (part, key) in parts(&buffer[..count], suspends) {
+                    let mut keys = keys;
+                    if keys.write_all(part).is_err() {
+                        return;
+                    }
+                    if key.is_some() {
+                        // As if the terminal were still the one that the user types into.
+                        let _ = kill_process(getpid(), Signal::TSTP);
+                    }
                 }
             }
             // Nobody types any more, and whoever asks is told so.
             Ok(0) | Err(_) => return type_end(keys, stop),
         }
     }
+}
+
+/// What is typed, in parts that end before a key, each with that key if there is one.
+fn parts(typed: &[u8], key: Option<u8>) -> impl Iterator<Item = (&[u8], Option<u8>)> {
+    typed
+        .split_inclusive(move |byte| Some(*byte) == key)
+        .map(move |part| match part.split_last() {
+            Some((last, before)) if Some(*last) == key => (before, key),
+            _ => (part, None),
+        })
 }
 
 /// Types the end of the input again and again, as each reader takes one of them only, and one that edits lines itself may

@@ -125,6 +125,12 @@ impl Outer {
         !self.settings().local_modes.contains(LocalModes::ICANON)
     }
 
+    /// Whether every key is for the command: a shell edits lines itself, too, but lets the terminal translate what it
+    /// prints.
+    fn is_relayed(&self) -> bool {
+        self.is_raw() && !self.settings().output_modes.contains(OutputModes::OPOST)
+    }
+
     #[track_caller]
     fn eventually(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
         let patience = Instant::now() + Duration::from_secs(20);
@@ -255,23 +261,35 @@ fn s_29_the_settings_come_back_when_ringfence_is_asked_to_end() {
 
 #[test]
 fn ctrl_z_stops_ringfence_with_what_it_runs_and_fg_lets_them_go_on() {
-    let mut outer = Outer::start("bash", &["--norc", "--noprofile", "-i"]);
-    let ticks = outer.place.workspace().join("ticks");
-    let count = || std::fs::metadata(&ticks).map_or(0, |file| file.len());
-    let script = "while :; do echo tick >>ticks; sleep 0.1; done";
-    outer.type_in(&format!("{RINGFENCE} run -- sh -c '{script}' </dev/null\n"));
-    outer.eventually("the command", |_| count() > 0);
-    outer.type_in("\x1a");
-    outer.see("Stopped");
-    let stopped = count();
-    std::thread::sleep(Duration::from_millis(500));
-    assert_eq!(count(), stopped);
-    outer.type_in("fg\n");
-    outer.eventually("the command again", |_| count() > stopped);
-    outer.type_in("\x03");
-    outer.type_in("echo st''atus $?; exit 0\n");
-    outer.see("status 130");
-    assert_eq!(outer.end(), 0);
+    // Typed into the command's terminal, or into the user's.
+    for input in ["", "</dev/null"] {
+        let mut outer = Outer::start("bash", &["--norc", "--noprofile", "-i"]);
+        let ticks = outer.place.workspace().join("ticks");
+        let count = || std::fs::metadata(&ticks).map_or(0, |file| file.len());
+        let script = "while :; do echo tick >>ticks; sleep 0.1; done";
+        outer.type_in(&format!("{RINGFENCE} run -- sh -c '{script}' {input}\n"));
+        outer.eventually("the command", |_| count() > 0);
+        if input.is_empty() {
+            outer.eventually("raw mode", |outer| outer.is_relayed());
+        }
+        outer.type_in("\x1a");
+        outer.see("Stopped");
+        let stopped = count();
+        std::thread::sleep(Duration::from_millis(500));
+        assert_eq!(count(), stopped);
+        outer.type_in("fg\n");
+        outer.eventually("the command again", |_| count() > stopped);
+        if input.is_empty() {
+            outer.eventually("raw mode again", |outer| outer.is_relayed());
+        }
+        outer.type_in("\x03");
+        // It is echoed, and then comes the shell's prompt.
+        outer.see("^C");
+        outer.see("?2004h");
+        outer.type_in("echo st''atus $?; exit 0\n");
+        outer.see("status 130");
+        assert_eq!(outer.end(), 0);
+    }
 }
 
 // S-28
@@ -403,10 +421,7 @@ fn s_29_a_stop_leaves_the_terminal_to_the_shell() {
     outer.see("Stopped");
     outer.type_in("fg\n");
     outer.see("exec cat'");
-    // The shell edits lines itself, but lets the terminal translate what it prints.
-    outer.eventually("raw mode again", |outer| {
-        outer.is_raw() && !outer.settings().output_modes.contains(OutputModes::OPOST)
-    });
+    outer.eventually("raw mode again", |outer| outer.is_relayed());
     outer.type_in("typed\n");
     outer.see("typed\r\ntyped");
     outer.type_in("\x04");

@@ -225,6 +225,27 @@ impl Process {
         Err(ResizeError::Unsupported)
     }
 
+    /// The key that asks the command itself to stop, as Ctrl-Z does, if its terminal has such a key at the moment and no
+    /// shell in it would stop a job instead.
+    ///
+    /// The kernel does not stop it then, because nobody in its session could let it go on. Whoever relays a terminal does so
+    /// instead of typing the key: by [`UnixSignal::Stop`](crate::UnixSignal::Stop), and later
+    /// [`UnixSignal::Continue`](crate::UnixSignal::Continue).
+    #[cfg(unix)]
+    #[must_use]
+    pub fn suspend_key(&self) -> Option<u8> {
+        use rustix::termios::{LocalModes, SpecialCodeIndex, tcgetattr, tcgetpgrp, tcgetsid};
+        let master = self.terminal.as_ref()?.descriptor()?;
+        let settings = tcgetattr(&master).ok()?;
+        // A program that edits lines itself knows what it makes of keys.
+        let heeded = settings
+            .local_modes
+            .contains(LocalModes::ICANON | LocalModes::ISIG);
+        let key = settings.special_codes[SpecialCodeIndex::VSUSP];
+        let is_its_own = tcgetpgrp(&master).ok()? == tcgetsid(&master).ok()?;
+        (heeded && is_its_own && key != 0).then_some(key)
+    }
+
     /// Sees to it that the settings this terminal of ours has now are put back if this process dies, even by `SIGKILL`,
     /// while the command lives and the answer is held. The command does not get the terminal. Of two answers for one command the
     /// later counts.

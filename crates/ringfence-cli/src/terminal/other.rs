@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::windows::io::AsHandle;
+use std::sync::Arc;
 
 use ringfence::blocking::Process;
 use ringfence::{ChildStdin, Stdio, Tty};
@@ -14,7 +15,7 @@ use crate::args::When;
 pub(crate) enum Raw {}
 
 impl Raw {
-    pub(crate) fn enter(_: &Process, _: ChildStdin) -> io::Result<Self> {
+    pub(crate) fn enter(_: &Arc<Process>, _: ChildStdin) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -154,8 +154,8 @@ impl Path<'static> {
 }
 
 impl<'a> Path<'a> {
-    /// Takes bytes that end in their only NUL-terminator; anything else reads as the empty path, which no
-    /// call resolves.
+    /// Takes bytes that end in a NUL; the kernel reads up to the first one. Anything else reads as the empty path, which
+    /// no call resolves.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         if bytes.last() == Some(&0) {
             Self(bytes)
