@@ -40,7 +40,9 @@ fn script(executor: &Executor, text: &str) -> Command {
 }
 
 fn sleeper(executor: &Executor) -> Process {
-    heeding(executor, &["sleep", "60"]).spawn().unwrap()
+    // It says so once it heeds them.
+    let (process, _) = ready(script(executor, "echo; exec sleep 60"));
+    process
 }
 
 const fn signaled(signal: i32) -> Ending {
