@@ -178,12 +178,20 @@ pub(crate) fn resize(process: &Process) {
     let _ = process.resize(size());
 }
 
-/// Passes on what is typed, until the other end of `stop` is closed.
+/// Passes on what is typed, until the other end of `stop` is closed. In the background nothing is read: that is typed for
+/// the shell, and the kernel would stop this program for it.
 fn pass_keys(process: &Process, keys: &ChildStdin, stop: &PipeReader) {
     // Not through the standard library's buffer, which may hold keys that nobody waits for.
     let input = io::stdin();
+    let is_terminal = input.is_terminal();
     let mut buffer = [0; 4096];
     loop {
+        if is_terminal && !is_in_foreground() {
+            if is_over(stop) {
+                return;
+            }
+            continue;
+        }
         let mut fds = [
             PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN),
             PollFd::new(stop, PollFlags::IN),
@@ -192,6 +200,8 @@ fn pass_keys(process: &Process, keys: &ChildStdin, stop: &PipeReader) {
             Err(Errno::INTR) => continue,
             Err(_) => return,
             Ok(_) if !fds[1].revents().is_empty() => return,
+            // It may have got there while this waited.
+            Ok(_) if is_terminal && !is_in_foreground() => continue,
             Ok(_) => {}
         }
         match rustix::io::read(&input, &mut buffer) {
@@ -229,12 +239,15 @@ fn parts(typed: &[u8], key: Option<u8>) -> impl Iterator<Item = (&[u8], Option<u
 /// not have begun when the first is typed.
 fn type_end(mut keys: &ChildStdin, stop: &PipeReader) {
     const CTRL_D: u8 = 4;
-    const PAUSE: Timespec = Timespec {
+    while keys.write_all(&[CTRL_D]).is_ok() && !is_over(stop) {}
+}
+
+/// Whether the other end of `stop` is closed; waits a moment for that.
+fn is_over(stop: &PipeReader) -> bool {
+    const MOMENT: Timespec = Timespec {
         tv_sec: 0,
         tv_nsec: 200_000_000,
     };
     let mut over = [PollFd::new(stop, PollFlags::IN)];
-    while keys.write_all(&[CTRL_D]).is_ok()
-        && matches!(poll(&mut over, Some(&PAUSE)), Ok(0) | Err(Errno::INTR))
-    {}
+    !matches!(poll(&mut over, Some(&MOMENT)), Ok(0) | Err(Errno::INTR))
 }

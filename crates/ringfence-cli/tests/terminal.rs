@@ -292,6 +292,32 @@ fn ctrl_z_stops_ringfence_with_what_it_runs_and_fg_lets_them_go_on() {
     }
 }
 
+// What is typed into the shell meanwhile is not for it, and must not stop it either.
+#[test]
+fn s_29_a_run_that_was_put_into_the_background_goes_on() {
+    let mut outer = Outer::start("bash", &["--norc", "--noprofile", "-i"]);
+    let ticks = outer.place.workspace().join("ticks");
+    let count = || std::fs::metadata(&ticks).map_or(0, |file| file.len());
+    let script = "while :; do echo tick >>ticks; sleep 0.1; done";
+    outer.type_in(&format!("{RINGFENCE} run -- sh -c '{script}'\n"));
+    outer.eventually("raw mode", |outer| outer.is_relayed());
+    outer.type_in("\x1a");
+    outer.see("Stopped");
+    outer.type_in("bg\n");
+    let stopped = count();
+    outer.eventually("the command again", |_| count() > stopped);
+    for number in 0..5 {
+        outer.type_in(&format!("echo for-the-she''ll-{number}\n"));
+        outer.see(&format!("for-the-shell-{number}"));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let typed = count();
+    outer.eventually("the command still", |_| count() > typed);
+    outer.type_in("jobs; kill %1; wait; exit 0\n");
+    outer.see("Running");
+    assert_eq!(outer.end(), 0);
+}
+
 // S-28
 #[test]
 fn s_28_nothing_can_be_typed_into_the_users_terminal() {

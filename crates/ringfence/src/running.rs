@@ -190,16 +190,21 @@ impl Running {
 
     /// Asks the command for something on behalf of the caller.
     pub(crate) fn signal(&self, signal: Signal) -> std::result::Result<Delivery, SignalError> {
-        self.lock().requested = Some(signal);
+        // Before it is sent, as the command may end of it at once.
+        let former = self.lock().requested.replace(signal);
         let answer = match signal {
             Signal::Terminate => self.terminate(self.grace),
             Signal::Kill => self.end(Ending::Cancelled),
             other => self.requests.pass(|| self.send(other)),
         };
-        match answer {
+        let delivery = match answer {
             Answer::Ended | Answer::Done(Err(SignalError::Ended)) => Ok(Delivery::Ended),
             Answer::Done(result) | Answer::DoneBefore(result) => result.map(|()| Delivery::Sent),
+        };
+        if delivery.is_err() {
+            self.lock().requested = former;
         }
+        delivery
     }
 
     /// Asks the command to end, and has it killed if it has not when the grace is over. Where nobody can ask, nothing

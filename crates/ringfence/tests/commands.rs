@@ -15,17 +15,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::{Fixture, eventually, shell};
+use common::{Fixture, confined_or_not, eventually, shell};
 use ringfence::{
     Access, CancelToken, Delivery, Ending, LifetimeContainment, Limit, OutcomeError, ProfileConfig, RunError,
     Signal, Stdio,
 };
-
-/// The workspace writable and the host closed, and everything open without confinement.
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
-}
 
 /// Writes a file that can be executed.
 fn program(path: &Path, content: &str) {

@@ -8,17 +8,11 @@ mod common;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use common::Fixture;
+use common::{Fixture, confined_or_not};
 use ringfence::blocking::{Command, Executor, PreparedProcess};
 use ringfence::{
     Access, CancelToken, EffectiveAccess, Ending, Execution, ProfileConfig, Root, RunError, Tty, Verdict,
 };
-
-/// The workspace writable and the host closed, and everything open without confinement.
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
-}
 
 /// A command that leaves a mark.
 fn marking(executor: &Executor, fixture: &Fixture) -> Command {

@@ -10,19 +10,12 @@ use std::path::PathBuf;
 use std::sync::Barrier;
 use std::time::{Duration, Instant, SystemTime};
 
-use common::{Fixture, eventually, own_seconds, processes_with, stops_growing};
+use common::{Fixture, confined_or_not, eventually, own_seconds, processes_with, stops_growing};
 use ringfence::blocking::{Executor, Process};
-use ringfence::{
-    CancelToken, Delivery, Ending, Execution, Exit, Limit, OutcomeError, ProfileConfig, RunError, Signal, Tty,
-};
+use ringfence::{CancelToken, Delivery, Ending, Execution, Exit, Limit, OutcomeError, RunError, Signal, Tty};
 
 /// Nothing that is to happen at once takes this long.
 const SOON: Duration = Duration::from_secs(10);
-
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
-}
 
 fn spawn(executor: &Executor, text: &str) -> Process {
     executor.shell(text).spawn().unwrap()

@@ -9,8 +9,8 @@ use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use common::{Fixture, eventually};
-use ringfence::{CancelToken, Ending, ProfileConfig, RunError, Tty};
+use common::{Fixture, confined_or_not, eventually};
+use ringfence::{CancelToken, Ending, RunError, Tty};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -21,11 +21,6 @@ fn alone() -> MutexGuard<'static, ()> {
 
 fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
-}
-
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
 }
 
 /// A number of kilobytes that the kernel tells about this process (proc_pid_status(5)).

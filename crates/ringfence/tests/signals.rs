@@ -8,18 +8,13 @@ mod common;
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, Instant};
 
-use common::{Fixture, eventually, own_seconds, processes_with};
+use common::{Fixture, confined_or_not, eventually, own_seconds, processes_with};
 use ringfence::blocking::{Command, Executor, Process};
-use ringfence::{ChildStdout, Delivery, Ending, ProfileConfig, Signal, UnixSignal};
+use ringfence::{ChildStdout, Delivery, Ending, Signal, UnixSignal};
 
 const SOON: Duration = Duration::from_secs(10);
 const SENT: Result<Delivery, ringfence::SignalError> = Ok(Delivery::Sent);
 const ENDED: Result<Delivery, ringfence::SignalError> = Ok(Delivery::Ended);
-
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
-}
 
 /// Starts it, and waits for its first line.
 fn ready(command: Command) -> (Process, BufReader<ChildStdout>) {

@@ -8,17 +8,12 @@ mod common;
 use std::io::{ErrorKind, Read, Write};
 use std::time::{Duration, Instant};
 
-use common::{Fixture, eventually, own_seconds, processes_with};
+use common::{Fixture, confined_or_not, eventually, own_seconds, processes_with};
 use ringfence::blocking::{Executor, Process};
-use ringfence::{ChildStdin, Ending, ProfileConfig, StdinClosed, Stdio, StreamMode};
+use ringfence::{ChildStdin, Ending, StdinClosed, Stdio, StreamMode};
 
 /// Nothing that is to happen at once takes this long.
 const SOON: Duration = Duration::from_secs(10);
-
-fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
-    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
-    [fixture.config(), unconfined]
-}
 
 fn spawn(executor: &Executor, text: &str) -> Process {
     executor.shell(text).spawn().unwrap()

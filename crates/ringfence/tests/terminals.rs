@@ -240,6 +240,8 @@ fn output_of_a_command_with_a_terminal_is_captured_and_nobody_types() {
         .output()
         .unwrap();
     assert_eq!(outcome.stdout.to_text(), "terminal\r\nnobody\r\nerr\r\n");
+    // Nobody was left who could have shown more.
+    assert!(outcome.stdout.is_complete(), "it is said to be cut off");
     // What is shown on the terminal behind both streams' backs keeps nobody waiting.
     let outcome = executor
         .shell("echo out; seq 1 100000 >/dev/tty; echo err >&2")

@@ -60,9 +60,7 @@ fn run<'a>(plan: &Plan<'a>, command: &mut Option<Fd>, reports: &Fd, terminal: bo
         Forked::Parent(target, _) => {
             drop((command.take(), ruleset));
             sys::drop_capabilities().at(Step::Spare)?;
-            // Kept open, so that the end of the terminal's output is the end of the whole spawn.
-            let _terminal = slave;
-            supervise(target, reports)
+            supervise(target, reports, slave)
         }
         Forked::Child => {
             drop(Fd::owned(reports.raw()));
@@ -125,14 +123,15 @@ fn allow<'a>(ruleset: &Fd, path: Path<'a>, access: u64) -> Outcome<'a, ()> {
     sys::landlock_allow(ruleset, access, &object).at_path(Step::Ruleset, path)
 }
 
-/// Reaps, forwards signals, and reports the command's end and that nothing else of the spawn is left.
-fn supervise<'a>(target: i32, reports: &Fd) -> Outcome<'a, ()> {
+/// Reaps, forwards signals, and reports the command's end and that nothing else of the spawn is left. Until then it keeps
+/// the terminal open: the end of its output is the end of the whole spawn.
+fn supervise<'a>(target: i32, reports: &Fd, terminal: Option<Fd>) -> Outcome<'a, ()> {
     const CHILD_ENDED: u64 = 1 << (sys::SIGCHLD - 1);
     sys::signal_mask(CHILD_ENDED).at(Step::Spare)?;
     let children = sys::signalfd(CHILD_ENDED).at(Step::Spare)?;
     loop {
         if let Some(status) = reap(target)? {
-            end(status, reports);
+            end(status, reports, terminal);
         }
         let mut fds = [Poll::readable(children.raw()), Poll::readable(reports.raw())];
         sys::poll(&mut fds).at(Step::Spare)?;
@@ -159,9 +158,13 @@ fn reap<'a>(target: i32) -> Outcome<'a, Option<i32>> {
 }
 
 /// The command is over: says so at once, and then ends the rest, which may take its time.
-fn end(status: i32, reports: &Fd) -> ! {
+fn end(status: i32, reports: &Fd, mut terminal: Option<Fd>) -> ! {
     // Whoever has lost its parent comes here, so without a child there is nobody.
     let empty = matches!(sys::wait_any(true), Err(sys::ECHILD));
+    if empty {
+        // Before the word that nothing is left: whoever reads then finds the end.
+        drop(terminal.take());
+    }
     let exit = Exit {
         tag: wire::EXIT_TAG,
         status,
@@ -170,6 +173,7 @@ fn end(status: i32, reports: &Fd) -> ! {
     let _ = sys::send(reports.raw(), bytes_of(&exit), &[]);
     if !empty {
         end_all_others();
+        drop(terminal);
         let _ = sys::send(reports.raw(), &wire::EMPTY_TAG.to_ne_bytes(), &[]);
     }
     // The kernel wants to run whoever reads this right here, so its own end, which takes its time, waits until the host

@@ -91,6 +91,12 @@ pub(crate) fn eventually(what: &str, condition: impl Fn() -> bool) {
     }
 }
 
+/// The workspace writable and the host closed, and everything open without confinement.
+pub(crate) fn confined_or_not(fixture: &Fixture) -> [ProfileConfig; 2] {
+    let unconfined = ProfileConfig::unconfined(fixture.workspace.path());
+    [fixture.config(), unconfined]
+}
+
 /// A time to sleep for, in seconds, that nobody else sleeps for: whoever does can be told by it.
 pub(crate) fn own_seconds() -> String {
     use std::sync::atomic::{AtomicU32, Ordering};
