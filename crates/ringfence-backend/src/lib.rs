@@ -100,7 +100,7 @@ pub struct CompileRequest {
     pub base: PathBuf,
     /// Where the backend may keep a file about what it makes outside of `base`, for whoever cleans up after a crash.
     pub journal: PathBuf,
-    /// A directory for lock files, made when it is needed, the same for all executors that may share a place.
+    /// A file for locks, made when it is needed, the same for all executors that may share a place.
     pub locks: PathBuf,
     /// Size of each private memory filesystem, in bytes.
     pub private_bytes: u64,
@@ -108,8 +108,11 @@ pub struct CompileRequest {
 
 /// Looks for what guards are about.
 pub trait Guarded: Debug + Send + Sync {
-    /// The rules for what is there now, to be added to those of the policy. As long as nothing has changed, every
-    /// answer is the same allocation.
+    /// Looks, and gives the rules for what is there now, to be added to those of the policy. As long as nothing has
+    /// changed, every answer is the same allocation.
+    fn look(&self) -> Arc<[Rule]>;
+
+    /// The rules for what was there at the last look.
     fn rules(&self) -> Arc<[Rule]>;
 
     /// Whether everything could be looked at.
@@ -121,6 +124,10 @@ pub trait Guarded: Debug + Send + Sync {
 pub struct Unguarded;
 
 impl Guarded for Unguarded {
+    fn look(&self) -> Arc<[Rule]> {
+        self.rules()
+    }
+
     fn rules(&self) -> Arc<[Rule]> {
         static NONE: std::sync::OnceLock<Arc<[Rule]>> = std::sync::OnceLock::new();
         Arc::clone(NONE.get_or_init(|| Arc::from([])))
@@ -164,6 +171,8 @@ pub trait CompiledPolicy: Debug + Send + Sync {
 
     /// Starts one command. Returns as soon as the system has taken it over; whether the program was executed
     /// is the first event of the containment.
+    ///
+    /// The caller has just had the guards look.
     ///
     /// # Errors
     /// [`LaunchError`]; then no process of the command exists.

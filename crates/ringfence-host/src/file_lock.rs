@@ -6,19 +6,14 @@
 //! nothing else may open them.
 
 use std::collections::BTreeMap;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rustix::fs::{FlockOperation, OFlags, fcntl_lock};
 use rustix::io::Errno;
-use rustix::process::{Flock, FlockType, fcntl_getlk};
-
-/// How long to wait for somebody who has a file alone, which few do for long.
-const PATIENCE: Duration = Duration::from_micros(200);
 
 /// The lock of a file, held alone or shared; dropping it gives it back and leaves the file.
 ///
@@ -46,8 +41,7 @@ impl FileLock {
         if table.contains_key(path) {
             return Ok(None);
         }
-        let lock = |file: &File| Ok(try_alone(file)? == Attempt::Done);
-        Self::hold(&mut table, path, true, lock)
+        Self::hold(&mut table, path, true, FlockOperation::NonBlockingLockExclusive)
     }
 
     /// Takes a share of it, unless somebody has it alone.
@@ -61,22 +55,7 @@ impl FileLock {
             held.users += usize::from(shared);
             return Ok(shared.then(|| Self(path.to_owned())));
         }
-        Self::hold(&mut table, path, false, |file| {
-            done(fcntl_lock(file, FlockOperation::NonBlockingLockShared))
-        })
-    }
-
-    /// Takes a share of it; waits for whoever has it alone.
-    ///
-    /// # Errors
-    /// As for [`FileLock::take`].
-    pub fn share(path: &Path) -> io::Result<Self> {
-        loop {
-            if let Some(lock) = Self::try_share(path)? {
-                return Ok(lock);
-            }
-            std::thread::sleep(PATIENCE);
-        }
+        Self::hold(&mut table, path, false, FlockOperation::NonBlockingLockShared)
     }
 
     /// Lets others share what was held alone.
@@ -91,67 +70,16 @@ impl FileLock {
         Ok(())
     }
 
-    /// Gives a share back; the last user does what there is to do before that, and removes the file.
-    ///
-    /// It may be done more than once, by users that leave at the same time.
-    ///
-    /// # Errors
-    /// What went wrong in that, or with the file.
-    pub fn leave<T>(mut self, last: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-        let path = std::mem::take(&mut self.0);
-        let mut table = table();
-        let Some(mut file) = give_back(&mut table, &path) else {
-            return Ok(None);
-        };
-        // Of two processes that leave at once both would find the other one's share, did they keep their own.
-        fcntl_lock(&file, FlockOperation::Unlock)?;
-        loop {
-            let attempt = try_alone(&file)?;
-            if !is_at(&file, &path) {
-                // Another user has done it all by now, or somebody who swept took it for abandoned.
-                file = open(&path)?;
-                continue;
-            }
-            match attempt {
-                Attempt::Done => break,
-                // That one leaves later.
-                Attempt::Shared => return Ok(None),
-                Attempt::Busy => std::thread::sleep(PATIENCE),
-            }
-        }
-        let done = last();
-        fs::remove_file(&path)?;
-        done.map(Some)
-    }
-
-    /// Removes a file if nobody has its lock; says whether it did.
-    ///
-    /// # Errors
-    /// The file can't be opened, locked for another reason, or removed.
-    pub fn sweep(path: &Path) -> io::Result<bool> {
-        // Nobody in this process may get the file before it is closed again.
-        let table = table();
-        if table.contains_key(path) {
-            return Ok(false);
-        }
-        let file = options().open(path)?;
-        let unused = try_alone(&file)? == Attempt::Done && is_at(&file, path);
-        if unused {
-            fs::remove_file(path)?;
-        }
-        Ok(unused)
-    }
-
     /// Opens the file and keeps it if it could be locked.
     fn hold(
         table: &mut BTreeMap<PathBuf, Held>,
         path: &Path,
         alone: bool,
-        lock: impl Fn(&File) -> rustix::io::Result<bool>,
+        operation: FlockOperation,
     ) -> io::Result<Option<Self>> {
         loop {
             let file = open(path)?;
-            if !lock(&file)? {
+            if !done(fcntl_lock(&file, operation))? {
                 return Ok(None);
             }
             // Its last user may just have removed it.
@@ -166,42 +94,18 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        give_back(&mut table(), &self.0);
+        let mut table = table();
+        if let Some(held) = table.get_mut(&self.0) {
+            held.users -= 1;
+            if held.users == 0 {
+                table.remove(&self.0);
+            }
+        }
     }
 }
 
 fn table() -> MutexGuard<'static, BTreeMap<PathBuf, Held>> {
     TABLE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Gives the file to the last user in this process.
-fn give_back(table: &mut BTreeMap<PathBuf, Held>, path: &Path) -> Option<File> {
-    let held = table.get_mut(path)?;
-    held.users -= 1;
-    if held.users > 0 {
-        return None;
-    }
-    table.remove(path).map(|held| held.file)
-}
-
-#[derive(PartialEq, Eq)]
-enum Attempt {
-    Done,
-    /// Others share it.
-    Shared,
-    /// Somebody has it alone, or had until just now.
-    Busy,
-}
-
-fn try_alone(file: &File) -> rustix::io::Result<Attempt> {
-    if done(fcntl_lock(file, FlockOperation::NonBlockingLockExclusive))? {
-        return Ok(Attempt::Done);
-    }
-    let other = fcntl_getlk(file, &Flock::from(FlockType::WriteLock))?;
-    Ok(match other.map(|lock| lock.typ) {
-        Some(FlockType::ReadLock) => Attempt::Shared,
-        _ => Attempt::Busy,
-    })
 }
 
 fn done(locked: rustix::io::Result<()>) -> rustix::io::Result<bool> {
@@ -212,7 +116,7 @@ fn done(locked: rustix::io::Result<()>) -> rustix::io::Result<bool> {
 }
 
 /// Whether the file has not been removed since it was opened.
-fn is_at(file: &File, path: &Path) -> bool {
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(there)) = (file.metadata(), path.symlink_metadata()) else {
         return false;
     };
@@ -234,7 +138,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// A link is not followed, and the other end of a pipe not waited for.
-fn options() -> OpenOptions {
+pub(crate) fn options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
     options

@@ -42,22 +42,19 @@ fn one_has_it_alone_or_any_number_share_it() {
     let first = FileLock::take(&path).unwrap().unwrap();
     assert!(FileLock::take(&path).unwrap().is_none());
     assert!(FileLock::try_share(&path).unwrap().is_none());
-    assert!(!FileLock::sweep(&path).unwrap());
     first.open_to_others().unwrap();
-    let second = FileLock::share(&path).unwrap();
+    let second = FileLock::try_share(&path).unwrap().unwrap();
     assert!(FileLock::take(&path).unwrap().is_none());
     drop(first);
     assert!(FileLock::take(&path).unwrap().is_none());
-    assert_eq!(second.leave(|| Ok(1)).unwrap(), Some(1));
-    assert!(!path.exists());
+    drop(second);
     drop(FileLock::take(&path).unwrap().unwrap());
-    assert!(FileLock::sweep(&path).unwrap() && !path.exists());
 }
 
 #[test]
 fn other_processes_respect_it_while_its_process_lives() {
     if let Some(path) = given() {
-        let _lock = FileLock::share(&path).unwrap();
+        let _lock = FileLock::try_share(&path).unwrap().unwrap();
         say("shared");
     }
     let place = tempfile::tempdir().unwrap();
@@ -65,12 +62,10 @@ fn other_processes_respect_it_while_its_process_lives() {
     let (mut other, said) = another_process("other_processes_respect_it_while_its_process_lives", &path);
     assert_eq!(said, "shared");
     assert!(FileLock::take(&path).unwrap().is_none());
-    assert!(!FileLock::sweep(&path).unwrap() && path.exists());
-    assert_eq!(FileLock::share(&path).unwrap().leave(|| Ok(())).unwrap(), None);
+    drop(FileLock::try_share(&path).unwrap().unwrap());
     other.kill().unwrap();
     other.wait().unwrap();
     assert!(FileLock::take(&path).unwrap().is_some());
-    assert!(FileLock::sweep(&path).unwrap());
 }
 
 #[test]
@@ -95,22 +90,4 @@ fn it_ends_with_its_process_though_another_inherited_the_file() {
     let heir = rustix::process::Pid::from_raw(heir.parse().unwrap()).unwrap();
     rustix::process::kill_process(heir, rustix::process::Signal::KILL).unwrap();
     assert!(taken);
-}
-
-#[test]
-fn no_look_at_a_file_of_this_process_gives_it_back() {
-    if let Some(path) = given() {
-        say(&format!("{}", FileLock::sweep(&path).unwrap()));
-    }
-    let place = tempfile::tempdir().unwrap();
-    let path = file(&place);
-    let _lock = FileLock::share(&path).unwrap();
-    assert!(!FileLock::sweep(&path).unwrap());
-    assert!(FileLock::take(&path).unwrap().is_none());
-    drop(FileLock::share(&path).unwrap());
-    let (mut other, swept) = another_process("no_look_at_a_file_of_this_process_gives_it_back", &path);
-    assert_eq!(swept, "false");
-    other.kill().unwrap();
-    other.wait().unwrap();
-    assert!(path.exists());
 }

@@ -26,12 +26,20 @@ pub use repository::{Repository, RepositoryKind};
 /// Directories looked at before a search gives up.
 const DIRECTORY_LIMIT: usize = 200_000;
 
+/// So many directories are worth being watched at once: to look at them a few times takes longer than to end watching,
+/// for which the kernel needs some 10 ms however few there are.
+const MANY: usize = 1_000;
+
 /// One search: where, for what, and what was found.
 #[derive(Debug)]
 pub struct Search {
     scope: Scope,
     directories: BTreeMap<PathBuf, Directory>,
     watches: Watches,
+    /// None before it is worth it.
+    watching: bool,
+    /// Whether something may have happened between the last look and the first watch.
+    unsure: bool,
     literals: Literals,
     bases: Bases,
     found: Vec<Found>,
@@ -115,7 +123,9 @@ impl Search {
             bases: Bases::new(&scope.patterns, &scope.ruled),
             scope,
             directories: BTreeMap::new(),
-            watches: Watches::new(),
+            watches: Watches::none(),
+            watching: false,
+            unsure: false,
             found: Vec::new(),
             unsearched: BTreeSet::new(),
             limit,
@@ -127,7 +137,22 @@ impl Search {
         search.walk(places, abandon).ok()?;
         search.literals.look(&search.watches, None);
         search.collect();
+        if search.directories.len() >= MANY {
+            search.watch();
+        }
         Some(search)
+    }
+
+    /// Has the kernel tell of changes from now on, which makes further looks cheap. Nothing if it does already.
+    pub fn watch(&mut self) {
+        if self.watching {
+            return;
+        }
+        (self.watching, self.unsure) = (true, true);
+        self.watches = Watches::new();
+        for (path, directory) in &mut self.directories {
+            directory.watch(self.watches.add(path));
+        }
     }
 
     /// Looks again; says whether anything is different.
@@ -135,7 +160,8 @@ impl Search {
     /// Costs one system call where nothing has changed and the kernel tells of changes; else one for every directory
     /// it doesn't tell about.
     pub fn look(&mut self) -> bool {
-        let told = self.watches.changed();
+        let told = self.watches.changed().filter(|_| !self.unsure);
+        self.unsure = false;
         let stale = self.stale(told.as_ref());
         let different = self.literals.look(&self.watches, told.as_ref());
         if stale.is_empty() && !different {
@@ -169,7 +195,7 @@ impl Search {
     /// Whether the kernel has told of no change since the last look, and would have.
     pub fn is_quiet(&self) -> bool {
         let watched = self.directories.values().all(Directory::is_watched);
-        watched && self.failed.is_empty() && self.watches.is_quiet()
+        watched && !self.unsure && self.failed.is_empty() && self.watches.is_quiet()
     }
 
     /// The directories in which names may have come or gone.

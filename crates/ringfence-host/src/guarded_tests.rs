@@ -12,7 +12,12 @@ use crate::testing::Tree;
 
 /// A search that nobody abandons.
 fn whole(scope: Scope) -> Search {
-    Search::new(scope, &|| false).unwrap()
+    let mut search = Search::new(scope, &|| false).unwrap();
+    assert!(!search.is_quiet());
+    search.watch();
+    assert!(!search.is_quiet(), "something may have happened before that");
+    assert!(!search.look());
+    search
 }
 
 fn search(tree: &Tree, globs: &[&str]) -> Search {
@@ -236,6 +241,28 @@ fn a_change_is_noticed_where_the_kernel_does_not_tell() {
     tree.file("a/secret");
     assert!(search.look());
     assert_eq!(matches(&search).len(), 1);
+}
+
+#[test]
+fn nothing_that_happens_before_the_first_watch_is_missed() {
+    let tree = Tree::new();
+    tree.dir("a");
+    let patterns = vec![
+        Pattern::new(tree.path(""), "**/secret").unwrap(),
+        Pattern::exactly(tree.path("one")),
+    ];
+    let scope = Scope {
+        places: vec![tree.path("")],
+        patterns,
+        ..Scope::default()
+    };
+    let mut search = Search::new(scope, &|| false).unwrap();
+    tree.file("a/secret");
+    tree.file("one");
+    search.watch();
+    assert!(search.look());
+    assert_eq!(matches(&search).len(), 2);
+    assert!(!search.look() && search.is_quiet() == cfg!(target_os = "linux"));
 }
 
 #[test]

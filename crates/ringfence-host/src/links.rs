@@ -24,7 +24,8 @@ pub struct Names {
     pub complete: bool,
 }
 
-/// Looks for files with more than one name: the path itself, or what is below it when it is a directory.
+/// Looks for files with more than one name: the path itself, or what is below it when it is a directory. Symbolic links
+/// don't count.
 ///
 /// At most `limit` entries are looked at, nearest to the root first. Links are not followed; a directory that
 /// can't be listed is passed over, and like the limit makes the answer incomplete. Costs one fstatat(2) an entry.
@@ -53,8 +54,8 @@ mod search {
 
     pub(super) fn multiply_linked(path: &Path, limit: usize) -> Names {
         match path.symlink_metadata() {
-            Ok(seen) if seen.is_dir() => matching(&[path.to_owned()], limit, |seen| seen.nlink() > 1),
-            Ok(seen) if seen.nlink() > 1 => {
+            Ok(seen) if seen.is_dir() => matching(&[path.to_owned()], limit, has_names),
+            Ok(seen) if has_names(&seen) => {
                 let name = Name {
                     path: path.to_owned(),
                     file: (seen.dev(), seen.ino()),
@@ -70,6 +71,11 @@ mod search {
                 complete: seen.map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |_| true),
             },
         }
+    }
+
+    /// A symbolic link has no content that a second name would give away.
+    fn has_names(seen: &Metadata) -> bool {
+        seen.nlink() > 1 && !seen.is_symlink()
     }
 
     pub(super) fn names_of(files: &HashSet<FileId>, roots: &[PathBuf], limit: usize) -> Names {

@@ -1,9 +1,10 @@
 //! Placeholders: what occupies an absent name on the host, so that a command can't take it.
 //!
-//! Most are symbolic links that lead nowhere: to whoever opens the name, nothing is there. Their users, in any number
-//! of processes, share a lock in a directory of locks; whoever leaves last removes the placeholder, unless somebody has
-//! put the name to use meanwhile. What is there already and looks like a placeholder is taken for one. A journal says
-//! what to remove if its owner dies: its locks are gone then, and [`sweep`] does what it would have done.
+//! Most are symbolic links that lead nowhere: to whoever opens the name, nothing is there. They are names of one link,
+//! since a file system makes a name much faster than an object. Their users, in any number of processes, share the lock
+//! of the name; whoever leaves last removes the placeholder, unless somebody has put the name to use meanwhile. What is
+//! there already and looks like a placeholder is taken for one. A journal says what to remove if its owner dies: its
+//! locks are gone then, and [`sweep`] does what it would have done.
 
 mod lock;
 
@@ -17,16 +18,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ringfence_policy::StandIn;
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, fstat, openat, openat2, readlinkat, renameat_with,
-    statat, symlinkat, unlinkat,
+    AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, fstat, linkat, openat, openat2, readlinkat,
+    renameat_with, statat, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
-use crate::file_lock::FileLock;
 use crate::walk::NOWHERE;
 
+use lock::NameLock;
 pub use lock::{locks_of_user, sweep_locks};
 
 /// How many directories are kept open, so that what was made in them is found after they were moved.
@@ -39,8 +40,12 @@ const TRIES: usize = 64;
 #[derive(Debug, Default)]
 pub struct Placeholders {
     journal: PathBuf,
+    /// The same, from the first entry on.
+    written: Option<File>,
     locks: PathBuf,
     held: Vec<Placeholder>,
+    /// The link that others are further names of.
+    link: Option<OwnedFd>,
     /// How many directories they keep open.
     directories: usize,
 }
@@ -58,8 +63,9 @@ pub enum Occupied {
 struct Placeholder {
     path: PathBuf,
     stand_in: StandIn,
-    object: ObjectId,
-    lock: FileLock,
+    /// None for a link, which is known by where it leads.
+    object: Option<ObjectId>,
+    lock: NameLock,
     /// The directory it is in, wherever that is by now; none beyond [`DIRECTORIES`].
     parent: Option<Arc<OwnedFd>>,
 }
@@ -68,13 +74,15 @@ struct Placeholder {
 pub(crate) type ObjectId = (u64, u64);
 
 impl Placeholders {
-    /// An owner without placeholders. Its journal will be at `journal`; `locks` is an existing directory that all
-    /// owners have in common which may ever share a name.
+    /// An owner without placeholders. Its journal will be at `journal`; `locks` is a file, made when it is needed, that
+    /// all owners have in common which may ever share a name.
     pub const fn new(journal: PathBuf, locks: PathBuf) -> Self {
         Self {
             journal,
+            written: None,
             locks,
             held: Vec::new(),
+            link: None,
             directories: 0,
         }
     }
@@ -85,76 +93,116 @@ impl Placeholders {
     /// What keeps the placeholder from being made; [`StandIn::Nothing`] can't be made and is
     /// [`io::ErrorKind::Unsupported`].
     pub fn occupy(&mut self, path: &Path, stand_in: StandIn) -> io::Result<Occupied> {
+        if stand_in == StandIn::Nothing {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let place = Place::of(path)?;
-        for _ in 0..TRIES {
-            let Some(object) = place.look()? else {
-                match self.make(&place, path, stand_in) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                    made => return made.map(|()| Occupied::Placeholder),
-                }
-            };
-            if !place.is_placeholder(stand_in) {
-                // Unless it was one until just now.
-                if place.look()? == Some(object) {
-                    return Ok(Occupied::Genuine);
-                }
-                continue;
+        if let Some(there) = place.look()? {
+            // Unless it was a placeholder until just now.
+            if !place.is_placeholder(stand_in) && place.look()? == Some(there) {
+                return Ok(Occupied::Genuine);
             }
-            if self
-                .held
-                .iter()
-                .any(|held| held.path == path && held.object == object)
-            {
+            let is_this = |held: &Placeholder| held.path == path && held.object.is_none_or(|is| is == there);
+            if self.held.iter().any(is_this) {
                 return Ok(Occupied::Placeholder);
             }
-            let lock = lock::share(&self.locks, object)?;
-            if place.look()? == Some(object) {
-                self.write_down(path, stand_in, Some(object))?;
+        }
+        // From here on nobody removes it.
+        let lock = NameLock::share(&self.locks, place.byte()?)?;
+        match self.settle(&place, path, stand_in) {
+            Ok(Some(object)) => {
                 self.hold(&place, path, stand_in, object, lock);
-                return Ok(Occupied::Placeholder);
+                Ok(Occupied::Placeholder)
             }
-            // Removed by its last user just now.
-            lock.leave(|| Ok(()))?;
+            other => {
+                let content = stand_in.content();
+                lock.leave(|| remove(&place, content, None))?;
+                other.map(|_| Occupied::Genuine)
+            }
+        }
+    }
+
+    /// Makes a placeholder, or finds one; nothing if something else is there. Gives which object it is, if that matters.
+    fn settle(
+        &mut self,
+        place: &Place<'_>,
+        path: &Path,
+        stand_in: StandIn,
+    ) -> io::Result<Option<Option<ObjectId>>> {
+        for _ in 0..TRIES {
+            let made = match stand_in {
+                StandIn::Link | StandIn::Nothing => self.make_link(place, path).map(|()| None),
+                StandIn::File(content) => self.make_file(place, path, content).map(Some),
+            };
+            match made {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(Some),
+            }
+            let there = place.look()?;
+            if place.is_placeholder(stand_in) {
+                let object = there.filter(|_| stand_in != StandIn::Link);
+                self.write_down(path, stand_in, object)?;
+                return Ok(Some(object));
+            }
+            if there.is_some() && place.look()? == there {
+                return Ok(None);
+            }
         }
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    /// Makes it under another name and locks it before it gets its own: nobody ever sees it without a user.
-    fn make(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn) -> io::Result<()> {
+    /// Makes a link, or one more name of the last one that was made.
+    fn make_link(&mut self, place: &Place<'_>, path: &Path) -> io::Result<()> {
+        self.write_down(path, StandIn::Link, None)?;
+        if let Some(link) = &self.link {
+            let link = format!("/proc/self/fd/{}", link.as_raw_fd());
+            match linkat(CWD, link, &place.parent, place.name, AtFlags::SYMLINK_FOLLOW) {
+                Ok(()) => return Ok(()),
+                Err(Errno::EXIST) => return Err(io::ErrorKind::AlreadyExists.into()),
+                // Another file system, one without further names, or too many of them.
+                Err(_) => {}
+            }
+        }
+        symlinkat(NOWHERE, &place.parent, place.name)?;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let link = openat(&place.parent, place.name, flags, Mode::empty()).ok();
+        // It may have been replaced already.
+        self.link = link.filter(|link| leads_nowhere(link, ""));
+        Ok(())
+    }
+
+    /// Makes a file under another name before it gets its own: nobody ever sees it half written.
+    fn make_file(&mut self, place: &Place<'_>, path: &Path, content: &'static str) -> io::Result<ObjectId> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let first = OsString::from(format!(".ringfence-{}-{number}", std::process::id()));
+        let stand_in = StandIn::File(content);
         self.write_down(&path.with_file_name(&first), stand_in, None)?;
-        match stand_in {
-            StandIn::Nothing => return Err(io::ErrorKind::Unsupported.into()),
-            StandIn::Link => symlinkat(NOWHERE, &place.parent, &first)?,
-            StandIn::File(content) => {
-                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-                let file = openat(&place.parent, &first, flags, Mode::from_raw_mode(0o644))?;
-                File::from(file).write_all(content.as_bytes())?;
-            }
-        }
-        let made = self.name(place, &first, path, stand_in);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let file = openat(&place.parent, &first, flags, Mode::from_raw_mode(0o644))?;
+        let named = || {
+            File::from(file).write_all(content.as_bytes())?;
+            let object = look(&place.parent, &first)?.ok_or(io::ErrorKind::NotFound)?;
+            self.write_down(path, stand_in, Some(object))?;
+            let flags = RenameFlags::NOREPLACE;
+            renameat_with(&place.parent, &first, &place.parent, place.name, flags)?;
+            Ok(object)
+        };
+        let made = named();
         if made.is_err() {
             unlinkat(&place.parent, &first, AtFlags::empty())?;
         }
         made
     }
 
-    fn name(&mut self, place: &Place<'_>, first: &OsStr, path: &Path, stand_in: StandIn) -> io::Result<()> {
-        let object = look(&place.parent, first)?.ok_or(io::ErrorKind::NotFound)?;
-        let lock = lock::share(&self.locks, object)?;
-        self.write_down(path, stand_in, Some(object))?;
-        let flags = RenameFlags::NOREPLACE;
-        if let Err(error) = renameat_with(&place.parent, first, &place.parent, place.name, flags) {
-            lock.leave(|| Ok(()))?;
-            return Err(error.into());
-        }
-        self.hold(place, path, stand_in, object, lock);
-        Ok(())
-    }
-
-    fn hold(&mut self, place: &Place<'_>, path: &Path, stand_in: StandIn, object: ObjectId, lock: FileLock) {
+    fn hold(
+        &mut self,
+        place: &Place<'_>,
+        path: &Path,
+        stand_in: StandIn,
+        object: Option<ObjectId>,
+        lock: NameLock,
+    ) {
         // What is in one directory comes one after the other.
         let last = self.held.last().and_then(|held| held.parent.as_ref());
         let same = last.filter(|last| is_same(last, &place.parent));
@@ -176,21 +224,23 @@ impl Placeholders {
     }
 
     /// What is about to be made is written down first, what it is once it is there.
-    fn write_down(&self, path: &Path, stand_in: StandIn, object: Option<ObjectId>) -> io::Result<()> {
+    fn write_down(&mut self, path: &Path, stand_in: StandIn, object: Option<ObjectId>) -> io::Result<()> {
         let (device, inode) = object.unwrap_or_default();
-        let content = match stand_in {
-            StandIn::File(content) => hex(content.as_bytes()),
-            StandIn::Link | StandIn::Nothing => "@".to_owned(),
-        };
+        let content = stand_in.content().map_or_else(|| "@".to_owned(), hex);
         let line = format!(
             "{device} {inode} {content} {}\n",
             hex(path.as_os_str().as_bytes())
         );
-        let mut journal = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&self.journal)?;
+        let journal = match &mut self.written {
+            Some(journal) => journal,
+            none => none.insert(
+                OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .mode(0o600)
+                    .open(&self.journal)?,
+            ),
+        };
         journal.write_all(line.as_bytes())
     }
 }
@@ -221,12 +271,8 @@ impl Placeholders {
                 })),
                 _ => Place::find(&path),
             };
-            let content = match stand_in {
-                StandIn::File(content) => Some(content.as_bytes()),
-                StandIn::Link | StandIn::Nothing => None,
-            };
             let removed = lock.leave(|| match place()? {
-                Some(place) => remove(&place, content, Some(object)).map(drop),
+                Some(place) => remove(&place, stand_in.content(), object).map(drop),
                 None => Ok(()),
             });
             if let Err(error) = removed {
@@ -267,15 +313,7 @@ pub fn sweep(journal: &Path, locks: &Path) -> io::Result<Vec<PathBuf>> {
     };
     let mut removed = Vec::new();
     for entry in text.lines().rev().filter_map(Entry::parse) {
-        // One that was not written down completely is known by what it contains alone, and nobody else uses it.
-        let object = (entry.object != (0, 0)).then_some(entry.object);
-        let gone = || remove(&Place::of(&entry.path)?, entry.content.as_deref(), object);
-        let gone = match object {
-            None => gone().unwrap_or_default(),
-            Some(object) => lock::share(locks, object)
-                .is_ok_and(|lock| lock.leave(gone).is_ok_and(|gone| gone == Some(true))),
-        };
-        if gone {
+        if entry.remove(locks).is_ok_and(|removed| removed == Some(true)) {
             removed.push(entry.path);
         }
     }
@@ -304,16 +342,21 @@ impl Entry {
             path,
         })
     }
+
+    /// Removes what it tells of, unless somebody uses that.
+    fn remove(&self, locks: &Path) -> io::Result<Option<bool>> {
+        let place = Place::of(&self.path)?;
+        // A link, and a file that did not get its name, are known by what they contain.
+        let object = (self.object != (0, 0)).then_some(self.object);
+        let lock = NameLock::share(locks, place.byte()?)?;
+        lock.leave(|| remove(&place, self.content.as_deref(), object))
+    }
 }
 
 /// Removes an object if it is still what a placeholder is; says whether it did.
 fn remove(place: &Place<'_>, content: Option<&[u8]>, object: Option<ObjectId>) -> io::Result<bool> {
-    let same = match (place.look()?, object) {
-        (None, _) => false,
-        (Some(there), Some(object)) => there == object,
-        (Some(_), None) => true,
-    };
-    if !same || !place.holds(content) {
+    let is_another = object.is_some() && place.look()? != object;
+    if is_another || !place.holds(content) {
         return Ok(false);
     }
     unlinkat(&place.parent, place.name, AtFlags::empty())?;
@@ -351,19 +394,20 @@ impl<'a> Place<'a> {
         look(&self.parent, self.name)
     }
 
+    /// What stands for it in the file of locks.
+    fn byte(&self) -> io::Result<u64> {
+        let directory = fstat(&self.parent)?;
+        Ok(lock::byte((directory.st_dev, directory.st_ino), self.name))
+    }
+
     fn is_placeholder(&self, stand_in: StandIn) -> bool {
-        match stand_in {
-            StandIn::Link => self.holds(None),
-            StandIn::File(content) => self.holds(Some(content.as_bytes())),
-            StandIn::Nothing => false,
-        }
+        self.holds(stand_in.content())
     }
 
     /// Whether it is a file with exactly this content, or a link of ours.
     fn holds(&self, content: Option<&[u8]>) -> bool {
         let Some(content) = content else {
-            let target = readlinkat(&self.parent, self.name, Vec::new());
-            return target.is_ok_and(|target| target.as_bytes() == NOWHERE.as_bytes());
+            return leads_nowhere(&self.parent, self.name);
         };
         // Never waits for the other end of a pipe.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -376,6 +420,12 @@ impl<'a> Place<'a> {
             .read_to_end(&mut found);
         read.is_ok() && found == content
     }
+}
+
+/// Whether a name, or the object itself if it is empty, is a link of ours.
+fn leads_nowhere(at: &OwnedFd, name: impl rustix::path::Arg) -> bool {
+    let target = readlinkat(at, name, Vec::with_capacity(NOWHERE.len() + 1));
+    target.is_ok_and(|target| target.as_bytes() == NOWHERE.as_bytes())
 }
 
 /// Whether both are the same directory.

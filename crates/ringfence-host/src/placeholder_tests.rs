@@ -28,7 +28,7 @@ impl Ground {
     }
 
     fn owner(&self, journal: &str) -> Placeholders {
-        Placeholders::new(self.locks.path().join(journal), self.locks.path().to_owned())
+        Placeholders::new(self.locks.path().join(journal), self.locks.path().join("locks"))
     }
 }
 
@@ -136,7 +136,10 @@ fn what_a_dead_owner_left_is_swept_and_nothing_else() {
     drop(dead);
     fs::remove_file(ground.at("b")).unwrap();
     fs::write(ground.at("b"), "").unwrap();
-    assert_eq!(sweep(&journal, ground.locks.path()).unwrap(), [ground.at("a")]);
+    assert_eq!(
+        sweep(&journal, &ground.locks.path().join("locks")).unwrap(),
+        [ground.at("a")]
+    );
     assert!(!ground.at("a").is_symlink() && ground.at("b").exists() && ground.at("shared").is_symlink());
     drop(live);
     assert!(!ground.at("shared").is_symlink());
@@ -149,7 +152,7 @@ fn a_journal_cut_short_is_read_as_far_as_it_goes() {
     let path = super::hex(ground.at(".ringfence-1-0").to_str().unwrap().as_bytes());
     let journal = ground.locks.path().join("journal");
     fs::write(&journal, format!("0 0 @ {path}\n12 7 0")).unwrap();
-    let swept = |journal| sweep(journal, ground.locks.path()).unwrap();
+    let swept = |journal| sweep(journal, &ground.locks.path().join("locks")).unwrap();
     assert_eq!(swept(&journal), [ground.at(".ringfence-1-0")]);
     assert_eq!(swept(&ground.at("missing")), Vec::<PathBuf>::new());
 }
@@ -170,9 +173,7 @@ fn another_process(test: &str, place: &Path) -> Child {
 
 fn ground_of_two() -> TempDir {
     let place = tempfile::tempdir().unwrap();
-    for directory in ["top", "locks"] {
-        fs::create_dir(place.path().join(directory)).unwrap();
-    }
+    fs::create_dir(place.path().join("top")).unwrap();
     place
 }
 
@@ -206,31 +207,22 @@ fn the_locks_of_a_killed_process_are_swept_and_no_others() {
         assert!(other.try_wait().unwrap().is_none());
         std::thread::yield_now();
     }
-    let theirs = names(&locks);
     let mut owner = Placeholders::new(place.path().join("ours"), locks.clone());
     owner.occupy(&top.join("ours"), StandIn::Link).unwrap();
-    // What is no lock, whoever made it, stays.
-    for name in ["12-34-5", "12-", "journal", "+1-2"] {
-        File::create(locks.join(name)).unwrap();
-    }
-    std::os::unix::fs::symlink(top.join("ours"), locks.join("1-2")).unwrap();
-    fs::create_dir(locks.join("3-4")).unwrap();
-    let before = names(&locks);
     sweep_locks(&locks).unwrap();
-    assert_eq!(names(&locks), before, "both are in use");
+    assert!(locks.exists(), "both use it");
+    owner.remove().unwrap();
+    assert!(locks.exists(), "the other one uses it");
     other.kill().unwrap();
     other.wait().unwrap();
     sweep_locks(&locks).unwrap();
-    let left = before.into_iter().filter(|name| !theirs.contains(name));
-    assert_eq!(names(&locks), left.collect::<Vec<_>>());
-    drop(owner);
+    assert!(!locks.exists());
     assert_eq!(names(&top), ["theirs"], "the other one's journal tells of it");
     assert_eq!(
         sweep(&place.path().join("journal"), &locks).unwrap(),
         [top.join("theirs")]
     );
-    sweep_locks(&top).unwrap();
-    sweep_locks(&top.join("missing")).unwrap();
+    sweep_locks(&locks).unwrap();
 }
 
 #[test]
@@ -258,7 +250,7 @@ fn nobody_who_sweeps_keeps_a_user_from_removing_its_placeholder() {
     for sweeper in sweepers {
         assert!(sweeper.wait_with_output().unwrap().status.success());
     }
-    assert_eq!(names(&locks), Vec::<String>::new());
+    assert!(!locks.exists());
 }
 
 /// In several threads of several processes.
@@ -275,9 +267,8 @@ fn many_that_come_and_go_always_find_it_and_leave_nothing() {
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(output.status.success() && said.contains("1 passed"), "{said}");
     }
-    for directory in ["top", "locks"] {
-        assert_eq!(names(&place.path().join(directory)), Vec::<String>::new());
-    }
+    assert_eq!(names(&place.path().join("top")), Vec::<String>::new());
+    assert_eq!(names(place.path()), ["top"]);
 }
 
 fn come_and_go(place: &Path) {
@@ -290,7 +281,7 @@ fn come_and_go(place: &Path) {
                     let journal = format!("journal-{}-{thread}-{round}", std::process::id());
                     // As every new set does.
                     sweep_locks(locks).unwrap();
-                    let mut owner = Placeholders::new(locks.join(journal), locks.clone());
+                    let mut owner = Placeholders::new(top.with_file_name(journal), locks.clone());
                     let (name, stand_in) = match round % 2 {
                         0 => ("link", StandIn::Link),
                         _ => ("file", StandIn::File("x")),
@@ -302,4 +293,27 @@ fn come_and_go(place: &Path) {
             });
         }
     });
+}
+
+#[test]
+fn placeholders_are_names_of_one_link_where_there_can_be_such() {
+    use std::os::unix::fs::MetadataExt;
+    let ground = Ground::new();
+    let mut owner = ground.owner("journal");
+    for name in ["a", "b", "c"] {
+        owner.occupy(&ground.at(name), StandIn::Link).unwrap();
+    }
+    let seen = |name| ground.at(name).symlink_metadata().unwrap();
+    assert_eq!((seen("b").ino(), seen("c").nlink()), (seen("a").ino(), 3));
+    // Without the first one the link is still there; without any it is made anew.
+    for gone in [["a", "d"].as_slice(), &["b", "c", "d", "e"]] {
+        let (last, gone) = gone.split_last().unwrap();
+        for name in gone {
+            fs::remove_file(ground.at(name)).unwrap();
+        }
+        owner.occupy(&ground.at(last), StandIn::Link).unwrap();
+        assert!(super::is_link(&ground.at(last)));
+    }
+    owner.remove().unwrap();
+    assert_eq!(names(ground.top.path()), Vec::<String>::new());
 }

@@ -163,7 +163,7 @@ impl LinuxPolicy {
         let absent =
             absent::occupy(&tree, &mut state.placeholders).map_err(|name| changed(root_of(&tree, &name)))?;
         // What patterns match may be a placeholder now.
-        let guarded = self.guarded.rules();
+        let guarded = self.guarded.look();
         let rules = guarded.iter().chain(&absent.rules).cloned();
         let policy = Policy {
             tree: self.policy.tree.with(rules).map_err(malformed)?,
@@ -209,23 +209,24 @@ impl LinuxPolicy {
 
     /// The zygote of a view that shows the host as it is now, and what is enforced in it.
     fn fresh_zygote(&self) -> Result<(Arc<Zygote>, Arc<Report>), LaunchError> {
-        let (watched, known, guarded, slowest) = {
+        let (watched, known, guarded, everything) = {
             let mut state = self.lock();
             let now = Instant::now();
-            let all = now.duration_since(state.looked_at_all) >= SOON;
-            if all {
+            let everything = now.duration_since(state.looked_at_all) >= SOON;
+            if everything {
                 state.looked_at_all = now;
             }
             (
                 Arc::clone(&state.watched),
                 state.sockets.clone(),
                 Arc::clone(&state.guarded),
-                if all { Pace::Soon } else { Pace::EverySpawn },
+                everything,
             )
         };
-        let sockets = Sockets::look(&self.policy.tree, &known);
+        let slowest = if everything { Pace::Soon } else { Pace::EverySpawn };
+        let sockets = Sockets::look_again(&self.policy.tree, &known, everything);
         let rules = self.guarded.rules();
-        let stale = sockets != known
+        let stale = !sockets.are_same(&known)
             || !Arc::ptr_eq(&rules, &guarded)
             || watched
                 .iter()
@@ -236,6 +237,8 @@ impl LinuxPolicy {
         }
         if stale {
             self.derive_again(&mut state, sockets, &rules)?;
+        } else {
+            state.sockets = sockets;
         }
         if let Some(zygote) = &state.zygote {
             return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
@@ -243,7 +246,7 @@ impl LinuxPolicy {
         for _ in 0..TRIES {
             let zygote = Arc::new(Zygote::start(&state.plan)?);
             // What was moved while the view was made may be in it where it was closed before.
-            let rules = self.guarded.rules();
+            let rules = self.guarded.look();
             if Arc::ptr_eq(&rules, &state.guarded) {
                 state.zygote = Some(Arc::clone(&zygote));
                 return Ok((zygote, Arc::clone(&state.report)));

@@ -1,8 +1,11 @@
 //! Sockets of host processes that a command could reach by their path.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ringfence_host::{Host, sockets};
+use ringfence_host::Host;
+use ringfence_host::sockets::{self, Bound};
 use ringfence_policy::{Axis, Kind, RegionTree, Resolve, Source};
 
 /// Files looked at when a socket was bound by a relative path and must be searched for.
@@ -16,8 +19,10 @@ const NEARBY_LIMIT: usize = 2_000;
 ///
 /// The kernel lists names as they were bound: perhaps relative to a directory nobody recorded, through a link, or
 /// since renamed. A name that leads to a socket counts where it leads; for the others the shown trees are searched.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sockets {
+    /// What the kernel listed.
+    bound: Arc<Bound>,
     /// Canonical paths of sockets found by their names.
     located: Vec<PathBuf>,
     /// Names that may belong to sockets in the shown trees and lead to none.
@@ -44,19 +49,31 @@ impl Sockets {
         )
     }
 
-    /// Looks at the host. Searching is expensive, so it is done only when there are other unlocated names than
-    /// before.
+    /// Looks whether the kernel lists others; where a name leads is looked at only if `everything` is.
+    pub(crate) fn look_again(tree: &RegionTree, before: &Self, everything: bool) -> Self {
+        match sockets::bound() {
+            Ok(bound) if !everything && bound == *before.bound => before.clone(),
+            bound => Self::of(tree, before, bound),
+        }
+    }
+
+    /// Looks at the host.
     pub(crate) fn look(tree: &RegionTree, before: &Self) -> Self {
-        let Ok(bound) = sockets::bound() else {
+        Self::of(tree, before, sockets::bound())
+    }
+
+    /// Searching is expensive, so it is done only when there are other unlocated names than before.
+    fn of(tree: &RegionTree, before: &Self, bound: io::Result<Bound>) -> Self {
+        let Ok(bound) = bound else {
             return Self {
                 complete: false,
                 ..before.clone()
             };
         };
-        let (mut located, mut unlocated) = (Vec::new(), bound.relative);
-        for name in bound.absolute {
+        let (mut located, mut unlocated) = (Vec::new(), bound.relative.clone());
+        for name in &bound.absolute {
             // A name whose directory is gone, or closed to this user, leads the command nowhere either.
-            let Some(place) = canonical(&name).filter(|place| is_shown(tree, place)) else {
+            let Some(place) = canonical(name).filter(|place| is_shown(tree, place)) else {
                 continue;
             };
             let list = if is_socket(&place) {
@@ -77,12 +94,19 @@ impl Sockets {
             }
         };
         Self {
+            bound: Arc::new(bound),
             located,
             unlocated,
             searched,
             nearby: before.nearby.clone(),
             complete,
         }
+    }
+
+    /// Whether both found the same sockets, whatever else the kernel listed.
+    pub(crate) fn are_same(&self, other: &Self) -> bool {
+        (&self.located, &self.unlocated, self.complete) == (&other.located, &other.unlocated, other.complete)
+            && (&self.searched, &self.nearby) == (&other.searched, &other.nearby)
     }
 
     /// Where they are. A file that nobody answers at any more is not among them: a command may want to remove it.

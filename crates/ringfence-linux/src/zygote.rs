@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use ringfence_backend::{SetupFailed, Terminal};
 use ringfence_os::spawn;
@@ -36,6 +36,8 @@ pub(crate) struct Zygote {
     control: OwnedFd,
     /// Spares that have been asked for and not been taken.
     coming: AtomicUsize,
+    /// Whether a command has ended.
+    served: AtomicBool,
     /// Numbers given to terminals whose settings it holds.
     terminals: AtomicU32,
     /// Process 1 of the executor's pid namespace.
@@ -106,6 +108,7 @@ impl Zygote {
             user_namespace,
             control,
             coming: AtomicUsize::new(1),
+            served: AtomicBool::new(false),
             terminals: AtomicU32::new(0),
             pidfd: pidfd?,
         };
@@ -203,8 +206,11 @@ impl Zygote {
     }
 
     /// Has spares made for the next commands, up to [`READY`]. Called when a command has ended, so that the work
-    /// does not compete with it.
+    /// does not compete with it. After the first one it does nothing: often that is the only one.
     pub(crate) fn make_ready(&self) {
+        if !self.served.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let one_more = |coming| (coming < READY).then_some(coming + 1);
         while self
             .coming

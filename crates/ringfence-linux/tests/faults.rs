@@ -79,7 +79,7 @@ impl Fixture {
                 policy,
                 guarded,
                 journal: base.join("journal"),
-                locks: base.clone(),
+                locks: base.join("locks"),
                 base,
                 private_bytes: 1 << 20,
             })
@@ -164,19 +164,23 @@ fn whichever_step_fails_it_is_named_and_nothing_runs() {
     }
 }
 
-/// Guards that close a file from one question on, as if it had been moved there at that moment.
+/// Guards that close a file from one look on, as if it had been moved there at that moment.
 #[derive(Debug)]
 struct Moved {
-    asked: AtomicUsize,
+    looks: AtomicUsize,
     from: usize,
     before: Arc<[Rule]>,
     after: Arc<[Rule]>,
 }
 
 impl Guarded for Moved {
+    fn look(&self) -> Arc<[Rule]> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
+        self.rules()
+    }
+
     fn rules(&self) -> Arc<[Rule]> {
-        let earlier = self.asked.fetch_add(1, Ordering::SeqCst);
-        Arc::clone(if earlier < self.from {
+        Arc::clone(if self.looks.load(Ordering::SeqCst) < self.from {
             &self.before
         } else {
             &self.after
@@ -196,24 +200,25 @@ fn what_is_moved_while_a_view_is_made_is_closed_in_it_whenever_that_is() {
         let closed = Host.resolve(&fixture.canary()).unwrap();
         let closed = Rule::new(closed, Reach::Tree, Protection::Protect.axes(), Source::Guard(0));
         let guarded = Arc::new(Moved {
-            asked: AtomicUsize::new(0),
+            looks: AtomicUsize::new(0),
             from,
             before: Arc::from([]),
             after: Arc::from([closed]),
         });
         let policy =
             fixture.compile_guarded(&Linux::probe().unwrap(), Arc::clone(&guarded) as Arc<dyn Guarded>);
+        guarded.look();
         let status = fixture.run(&*policy, "touch").unwrap();
         (
             status == ExitStatus::Exited(0),
-            guarded.asked.load(Ordering::SeqCst),
+            guarded.looks.load(Ordering::SeqCst),
         )
     };
-    let (wrote, questions) = writes(usize::MAX);
-    assert!(wrote && questions > 1);
-    for from in 0..questions {
+    let (wrote, looks) = writes(usize::MAX);
+    assert!(wrote && looks > 2);
+    for from in 0..=looks {
         let (wrote, _) = writes(from);
-        assert!(!wrote, "moved before question {from} of {questions}");
+        assert!(!wrote, "moved before look {from} of {looks}");
     }
 }
 

@@ -7,6 +7,8 @@
 pub mod landlock;
 #[cfg(unix)]
 pub mod pipe;
+#[cfg(unix)]
+pub mod record_lock;
 #[cfg(target_os = "linux")]
 pub mod spawn;
 #[cfg(target_os = "linux")]

@@ -233,6 +233,17 @@ pub enum StandIn {
     Nothing,
 }
 
+impl StandIn {
+    /// What the file contains, if it is one.
+    #[must_use]
+    pub const fn content(self) -> Option<&'static [u8]> {
+        match self {
+            Self::File(content) => Some(content.as_bytes()),
+            Self::Link | Self::Nothing => None,
+        }
+    }
+}
+
 #[cfg(test)]
 #[path = "preset_tests.rs"]
 mod tests;

@@ -2,9 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ringfence_backend::CompiledPolicy;
+use ringfence_backend::{CompiledPolicy, Guarded as _};
 use ringfence_policy::{
     EnvironmentNotes, Guarantees, Level, NewRepositories, Preset, Profile, RegionTree, Report,
 };
@@ -45,6 +46,8 @@ pub(crate) struct Inner {
     pub(crate) temporary: PathBuf,
     /// Directories that outlive the set, locked while this executor uses them.
     pub(crate) kept: Mutex<Vec<Kept>>,
+    /// Whether it has started a command.
+    pub(crate) used: AtomicBool,
 }
 
 impl PartialEq for Executor {
@@ -215,12 +218,21 @@ impl Executor {
         problems
     }
 
-    /// The repositories there are, where it matters which ones a command makes.
+    /// The repositories there were at the last look, where it matters which ones a command makes.
     pub(crate) fn inventory(&self) -> Option<Inventory> {
         let profile = self.profile();
         let reported = profile.presets().any(|preset| preset == Preset::Git);
         let refused = profile.new_repositories() == NewRepositories::Refuse;
         (reported || refused).then(|| Inventory::take(&self.inner.guarded, profile.new_repositories()))
+    }
+
+    /// Looks at what guards are about, for a command that is about to start. From the second on it pays to have the
+    /// kernel tell of changes.
+    pub(crate) fn look_for_command(&self) {
+        if self.inner.used.swap(true, Ordering::Relaxed) {
+            self.inner.guarded.watch();
+        }
+        self.inner.guarded.look();
     }
 
     pub(crate) fn compiled(&self) -> &dyn CompiledPolicy {

@@ -127,10 +127,9 @@ impl GuardedPlaces {
         Some(places)
     }
 
-    /// Looks for the repositories that are there now.
+    /// The repositories that were there at the last look.
     pub(crate) fn repositories(&self) -> Known {
-        let mut state = self.lock();
-        self.look(&mut state);
+        let state = self.lock();
         let found = state.search.found().iter();
         let repositories = found.filter_map(|found| match found {
             Found::Repository(repository) => Some(repository.clone()),
@@ -143,6 +142,11 @@ impl GuardedPlaces {
         }
     }
 
+    /// Makes looking again cheap.
+    pub(crate) fn watch(&self) {
+        self.lock().search.watch();
+    }
+
     /// Whether looking again costs nothing.
     pub(crate) fn is_quiet(&self) -> bool {
         self.lock().search.is_quiet()
@@ -152,7 +156,7 @@ impl GuardedPlaces {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look(&self, state: &mut State) {
+    fn look_again(&self, state: &mut State) {
         if state.search.look() {
             state.rules = self.rules_for(&state.search).into();
         }
@@ -292,10 +296,14 @@ impl GuardedPlaces {
 }
 
 impl Guarded for GuardedPlaces {
-    fn rules(&self) -> Arc<[Rule]> {
+    fn look(&self) -> Arc<[Rule]> {
         let mut state = self.lock();
-        self.look(&mut state);
+        self.look_again(&mut state);
         Arc::clone(&state.rules)
+    }
+
+    fn rules(&self) -> Arc<[Rule]> {
+        Arc::clone(&self.lock().rules)
     }
 
     fn is_complete(&self) -> bool {

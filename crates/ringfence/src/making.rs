@@ -5,6 +5,7 @@ mod environment;
 mod git;
 mod rules;
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use ringfence_backend::{CompileRequest, CompiledPolicy, Guarded, LaunchError, Unavailable};
@@ -103,6 +104,7 @@ impl Shared {
             home: isolated.then(|| directories.home.clone()),
             temporary: directories.temporary.clone(),
             kept: Mutex::new(kept),
+            used: AtomicBool::new(false),
         }))
     }
 

@@ -281,6 +281,7 @@ impl Capsule {
                 .transpose()
                 .map_err(io("reading streams"))?;
         }
+        self.executor.look_for_command();
         let inventory = self.executor.inventory();
         let identity = Execution {
             executor: self.executor.key().to_owned(),

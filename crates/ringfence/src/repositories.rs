@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ringfence_backend::Guarded as _;
 use ringfence_host::guarded::{Repository, RepositoryKind, Unsearched};
 use ringfence_host::repository::{self, Linked};
 use ringfence_policy::{Identity, NewRepositories};
@@ -48,6 +49,7 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
+    /// What was there at the last look.
     pub(crate) fn take(places: &Arc<GuardedPlaces>, wanted: NewRepositories) -> Self {
         let now = places.repositories();
         let known = now
@@ -70,6 +72,7 @@ impl Inventory {
 
     /// Looks for what came since, and sets new repositories aside if that is wanted.
     pub(crate) fn compare(&self) -> News {
+        self.places.look();
         let now = self.places.repositories();
         let came = now.unsearched.difference(&self.unsearched);
         let unsearched = came.map(|directory| directory.path.clone());

@@ -61,7 +61,7 @@ struct ClosingPlaces {
 }
 
 impl Guarded for ClosingPlaces {
-    fn rules(&self) -> Arc<[Rule]> {
+    fn look(&self) -> Arc<[Rule]> {
         if !links_in(&self.directory).is_empty() {
             fs::set_permissions(&self.directory, Permissions::from_mode(0o555)).unwrap();
             // Root is bound by them no more than by anything else until this thread has only the rights of an owner.
@@ -69,6 +69,10 @@ impl Guarded for ClosingPlaces {
             rights.effective.remove(CapabilitySet::DAC_OVERRIDE);
             set_capabilities(None, rights).unwrap();
         }
+        self.guarded.look()
+    }
+
+    fn rules(&self) -> Arc<[Rule]> {
         self.guarded.rules()
     }
 

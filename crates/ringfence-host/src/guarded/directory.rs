@@ -115,6 +115,11 @@ impl Directory {
         (!self.listed).then_some(self.stamp.moment())
     }
 
+    /// Has it watched from now on, if it could be listed at all.
+    pub(super) fn watch(&mut self, watch: Option<i32>) {
+        self.watch = watch.filter(|_| self.listed);
+    }
+
     pub(super) const fn is_watched(&self) -> bool {
         self.watch.is_some()
     }

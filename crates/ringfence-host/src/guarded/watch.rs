@@ -78,7 +78,6 @@ mod inotify {
         }
 
         /// Watches nothing.
-        #[cfg(test)]
         pub(crate) const fn none() -> Self {
             Self { inotify: None }
         }
@@ -130,6 +129,10 @@ mod none {
 
     impl Watches {
         pub(crate) const fn new() -> Self {
+            Self
+        }
+
+        pub(crate) const fn none() -> Self {
             Self
         }
 
