@@ -7,21 +7,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use ringfence::blocking::{Executor, ExecutorSet};
-use ringfence::{Access, Guard, Host, Profile, ProfileConfig, Root, Verdict};
+use ringfence::{Host, Profile, ProfileConfig};
 use ringfence_policy::Policy;
 use tempfile::TempDir;
 
+use crate::peers;
+use crate::scaled::{self, Scaled};
 use crate::statistics::Figures;
 
 pub(crate) type Failure = Box<dyn Error>;
 
 /// A program that does nothing, linked dynamically.
-const DYNAMIC: &str = "/usr/bin/true";
+pub(crate) const DYNAMIC: &str = "/usr/bin/true";
 
 /// What all others are compared with.
 const PLAIN: &str = "plain";
-/// What is not a time, and measured last. Only root can; for others it is left out unless they ask for it.
-const IDLE: &str = "idle";
 
 /// Pause before each measurement, so that what one candidate leaves behind (teardown, the next spare) is not
 /// counted against the next one.
@@ -30,15 +30,15 @@ const SETTLE: Duration = Duration::from_millis(5);
 /// Everything that takes part in a run.
 pub(crate) struct Candidates {
     workspace: TempDir,
-    _scratch: TempDir,
-    set: ExecutorSet,
-    warm: Executor,
+    /// Its set, and the executor that has run others.
+    warm: Scaled,
+    /// Executors of other sizes.
+    scaled: Vec<(&'static str, Scaled)>,
     fixed: Option<PathBuf>,
     /// A profile of many rules, and what they are about.
     many: ProfileConfig,
     _places: TempDir,
     cli: Option<PathBuf>,
-    bubblewrap: bool,
     cold_keys: Cell<usize>,
     #[cfg(target_os = "linux")]
     this: PathBuf,
@@ -48,9 +48,9 @@ pub(crate) struct Candidates {
 pub(crate) struct Run<'a> {
     name: &'static str,
     /// What it is compared with.
-    pub(crate) beside: &'static str,
+    beside: &'static str,
     /// Its turn comes every so many rounds.
-    pub(crate) every: usize,
+    every: usize,
     time: Box<dyn FnMut() -> Result<Duration, Failure> + 'a>,
 }
 
@@ -63,55 +63,73 @@ impl<'a> Run<'a> {
             time: Box::new(time),
         }
     }
+
+    pub(crate) fn beside(mut self, beside: &'static str) -> Self {
+        self.beside = beside;
+        self
+    }
+
+    /// For what takes long.
+    pub(crate) fn rarely(self) -> Self {
+        self.rarely_if(true)
+    }
+
+    fn rarely_if(mut self, takes_long: bool) -> Self {
+        if takes_long {
+            self.every = 4;
+        }
+        self
+    }
 }
 
 impl Candidates {
-    pub(crate) fn new(cli: Option<PathBuf>) -> Result<Self, Failure> {
-        let (workspace, scratch, places) = (tempfile::tempdir()?, tempfile::tempdir()?, tempfile::tempdir()?);
-        let config = ProfileConfig {
-            workspace: workspace.path().to_owned(),
-            workspace_access: Verdict::READ_WRITE,
-            command: Access::Allow,
-            ..ProfileConfig::default()
-        };
-        let profile = Profile::new(&config, &Host)?;
-        let builder = ringfence::ExecutorSet::builder(profile).scratch_root(scratch.path());
-        let set: ExecutorSet = builder.max_executors(usize::MAX).build()?.into();
-        let warm = set.executor("warm")?;
+    /// Makes what is needed to measure everything, or what is asked for.
+    pub(crate) fn new(cli: Option<PathBuf>, asked_for: &dyn Fn(&str) -> bool) -> Result<Self, Failure> {
+        let (workspace, places) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let warm = Scaled::new(&scaled::usual(workspace.path()))?;
+        let scaled = scaled::ALL.into_iter().filter(|(name, _)| asked_for(name));
+        let scaled = scaled.map(|(name, make)| Ok((name, make()?)));
         let beside = std::env::current_exe()?.with_file_name("ringfence");
         let fixed = static_true(&workspace);
         Ok(Self {
             cli: cli.or_else(|| beside.exists().then_some(beside)),
-            bubblewrap: Command::new("bwrap")
-                .arg("--version")
-                .stdout(Stdio::null())
-                .status()
-                .is_ok(),
             #[cfg(target_os = "linux")]
             this: crate::linux::copy_of_this(workspace.path())?,
             fixed,
-            many: many_rules(&places)?,
+            many: scaled::with_rules(places.path(), 5_000)?,
             _places: places,
+            scaled: scaled.collect::<Result<_, Failure>>()?,
             workspace,
-            _scratch: scratch,
-            set,
             warm,
             cold_keys: Cell::new(0),
         })
     }
 
-    /// Runs all candidates, or `only` these and what they are compared with, `rounds` times, one after the other in each
-    /// round.
-    pub(crate) fn measure(&self, warm_up: usize, rounds: usize, only: &[String]) -> Result<Figures, Failure> {
+    /// The executor that has run others.
+    pub(crate) const fn warm(&self) -> &Executor {
+        &self.warm.executor
+    }
+
+    /// Makes executors for keys of its set.
+    pub(crate) const fn set(&self) -> &ExecutorSet {
+        &self.warm.set
+    }
+
+    /// Whether something of this name can be timed here.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.runs().iter().any(|run| run.name == name)
+    }
+
+    /// Runs the candidates that are asked for and what they are compared with `rounds` times, one after the other in
+    /// each round.
+    pub(crate) fn measure(
+        &self,
+        warm_up: usize,
+        rounds: usize,
+        asked_for: &dyn Fn(&str) -> bool,
+    ) -> Result<Figures, Failure> {
         let mut runs = self.runs();
-        let is_asked_for = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
-        if let Some(unknown) = only
-            .iter()
-            .find(|only| *only != IDLE && !runs.iter().any(|run| run.name == *only))
-        {
-            return Err(format!("there is nothing called {unknown} to measure here").into());
-        }
-        let asked_for = runs.iter().filter(|run| is_asked_for(run.name));
+        let asked_for = runs.iter().filter(|run| asked_for(run.name));
         let wanted: Vec<_> = asked_for.flat_map(|run| [run.name, run.beside]).collect();
         runs.retain(|run| run.name == PLAIN || wanted.contains(&run.name));
         let mut times: Vec<Vec<Duration>> = runs.iter().map(|_| Vec::with_capacity(rounds)).collect();
@@ -131,17 +149,12 @@ impl Candidates {
         for (run, times) in runs.iter().zip(times) {
             figures.push(run.name, run.beside, times);
         }
-        #[cfg(target_os = "linux")]
-        if only.iter().any(|only| only == IDLE) || only.is_empty() && rustix::process::geteuid().is_root() {
-            let executor = self.set.executor("idle")?;
-            figures.idle = Some(crate::linux::idle(&executor).map_err(|error| format!("{IDLE}: {error}"))?);
-        }
         Ok(figures)
     }
 
     /// Everything that can be timed here.
     fn runs(&self) -> Vec<Run<'_>> {
-        let (set, warm) = (&self.set, &self.warm);
+        let (set, warm) = (self.set(), self.warm());
         let mut runs = vec![Run::new(PLAIN, || plain(Command::new(DYNAMIC)))];
         if let Some(fixed) = &self.fixed {
             runs.push(Run::new("plain_static", move || plain(Command::new(fixed))));
@@ -173,20 +186,12 @@ impl Candidates {
                 plain(command)
             }));
         }
-        if self.bubblewrap {
-            runs.push(Run::new("bubblewrap", || {
-                let workspace = self.workspace.path();
-                let mut command = Command::new("bwrap");
-                command.args(
-                    "--ro-bind / / --dev /dev --proc /proc --unshare-all --die-with-parent --new-session"
-                        .split(' '),
-                );
-                command
-                    .arg("--bind")
-                    .args([workspace, workspace])
-                    .args(["--", DYNAMIC]);
-                plain(command)
-            }));
+        for (name, scaled) in &self.scaled {
+            runs.push(Run::new(name, || confined(&scaled.executor, DYNAMIC.as_ref())).beside("warm"));
+        }
+        for peer in peers::installed() {
+            let workspace = self.workspace.path();
+            runs.push(Run::new(peer.name, move || plain(peer.command(workspace)?)).rarely_if(peer.is_slow));
         }
         #[cfg(target_os = "linux")]
         runs.extend(crate::linux::runs(warm, &self.this));
@@ -200,7 +205,7 @@ impl Candidates {
 }
 
 /// Spawn and wait, as `std::process` does it.
-fn plain(mut command: Command) -> Result<Duration, Failure> {
+pub(crate) fn plain(mut command: Command) -> Result<Duration, Failure> {
     command.stdin(Stdio::null()).stdout(Stdio::null());
     let began = Instant::now();
     let status = command.status()?;
@@ -230,24 +235,7 @@ fn compile(config: &ProfileConfig) -> Result<Duration, Failure> {
     Ok(began.elapsed())
 }
 
-/// A root and a secret in each of many directories.
-fn many_rules(workspace: &TempDir) -> Result<ProfileConfig, Failure> {
-    const RULES: usize = 5_000;
-    let mut config = ProfileConfig {
-        workspace: workspace.path().to_owned(),
-        workspace_access: Verdict::READ_WRITE,
-        ..ProfileConfig::default()
-    };
-    for number in 0..RULES / 2 {
-        let directory = workspace.path().join(format!("{}/{number}", number % 50));
-        std::fs::create_dir_all(&directory)?;
-        config.guards.push(Guard::secret(directory.join("secret")));
-        config.roots.push(Root::directory(directory, Verdict::READ_ONLY));
-    }
-    Ok(config)
-}
-
-fn confined(executor: &Executor, program: &std::path::Path) -> Result<Duration, Failure> {
+pub(crate) fn confined(executor: &Executor, program: &std::path::Path) -> Result<Duration, Failure> {
     use ringfence::Stdio;
     let command = executor
         .command(program)

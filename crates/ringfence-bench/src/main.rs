@@ -8,13 +8,17 @@
 mod candidates;
 #[cfg(target_os = "linux")]
 mod linux;
+mod load;
+mod peers;
+mod scaled;
 mod statistics;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-use candidates::Candidates;
+use candidates::{Candidates, Failure};
+use statistics::Figures;
 
 /// Measure what confinement costs, interleaved in one run.
 #[derive(Debug, Parser)]
@@ -38,6 +42,15 @@ struct Arguments {
 
 const ROUNDS: usize = 400;
 const QUICK_ROUNDS: usize = 60;
+/// How often the rates of [`load`] are measured.
+const BATCHES: usize = 9;
+const QUICK_BATCHES: usize = 3;
+/// What they are asked for by.
+const LOAD: &str = "load";
+#[cfg(target_os = "linux")]
+use linux::FACTS;
+#[cfg(not(target_os = "linux"))]
+const FACTS: [&str; 0] = [];
 /// Rounds before measuring: caches fill, the first zygote starts.
 const WARM_UP_ROUNDS: usize = 5;
 
@@ -55,11 +68,7 @@ fn main() -> ExitCode {
         return linux::say_now().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let arguments = Arguments::parse();
-    let measured = Candidates::new(arguments.cli.clone()).and_then(|candidates| {
-        let rounds = if arguments.quick { QUICK_ROUNDS } else { ROUNDS };
-        candidates.measure(WARM_UP_ROUNDS, rounds, &arguments.only)
-    });
-    match measured {
+    match measure(&arguments) {
         Ok(figures) if arguments.json => println!("{:#}", figures.to_json()),
         Ok(figures) => print!("{}", figures.to_text()),
         Err(error) => {
@@ -68,4 +77,34 @@ fn main() -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+fn measure(arguments: &Arguments) -> Result<Figures, Failure> {
+    let only = &arguments.only;
+    let asked_for = |name: &str| only.is_empty() || only.iter().any(|only| only == name);
+    let candidates = Candidates::new(arguments.cli.clone(), &asked_for)?;
+    let is_fact = |name: &str| name == LOAD || FACTS.contains(&name);
+    if let Some(unknown) = only.iter().find(|name| !is_fact(name) && !candidates.has(name)) {
+        return Err(format!("there is nothing called {unknown} to measure here").into());
+    }
+    let (rounds, batches) = if arguments.quick {
+        (QUICK_ROUNDS, QUICK_BATCHES)
+    } else {
+        (ROUNDS, BATCHES)
+    };
+    let mut figures = candidates.measure(WARM_UP_ROUNDS, rounds, &asked_for)?;
+    if asked_for(LOAD) {
+        figures.facts.extend(load::measure(candidates.warm(), batches)?);
+    }
+    #[cfg(target_os = "linux")]
+    for name in FACTS {
+        // Only root can look at all of it; for others that is left out unless they ask for it.
+        if asked_for(name) && (!only.is_empty() || rustix::process::geteuid().is_root()) {
+            let facts = linux::facts(name, candidates.set(), candidates.warm());
+            figures
+                .facts
+                .extend(facts.map_err(|error| format!("{name}: {error}"))?);
+        }
+    }
+    Ok(figures)
 }

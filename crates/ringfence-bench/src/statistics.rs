@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     rows: Vec<Row>,
-    #[cfg(target_os = "linux")]
-    pub(crate) idle: Option<crate::linux::Idle>,
+    /// What is not a time.
+    pub(crate) facts: Vec<(&'static str, f64)>,
 }
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl Figures {
         });
     }
 
-    /// Keys `NAME_p50_us`, `NAME_p95_us`, `NAME_p99_us`, in microseconds, and those of [`Figures::facts`].
+    /// Keys `NAME_p50_us`, `NAME_p95_us`, `NAME_p99_us`, in microseconds, and the facts.
     pub(crate) fn to_json(&self) -> Value {
         let mut keys = Map::new();
         for row in &self.rows {
@@ -40,20 +40,11 @@ impl Figures {
             }
         }
         keys.extend(
-            self.facts()
-                .into_iter()
-                .map(|(name, value)| (name.to_owned(), json!(value))),
+            self.facts
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), json!(value))),
         );
         Value::Object(keys)
-    }
-
-    /// What is not a time.
-    fn facts(&self) -> Vec<(&'static str, f64)> {
-        #[cfg(target_os = "linux")]
-        if let Some(idle) = &self.idle {
-            return idle.facts().to_vec();
-        }
-        Vec::new()
     }
 
     /// A table with the ratio of each median to that of what it is compared with.
@@ -74,7 +65,7 @@ impl Figures {
                 row.beside
             );
         }
-        for (name, value) in self.facts() {
+        for (name, value) in &self.facts {
             let _ = writeln!(text, "{name:<26} {value:>9.1}");
         }
         text

@@ -6,8 +6,10 @@
 mod bases;
 mod directory;
 mod literal;
+mod replaced;
 mod repository;
 mod watch;
+mod way;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
@@ -21,6 +23,7 @@ use directory::{Directory, Moment, Stamp};
 use literal::Literals;
 use watch::{Told, Watches};
 
+pub use replaced::Replaced;
 pub use repository::{Repository, RepositoryKind};
 
 /// Directories looked at before a search gives up.

@@ -244,6 +244,39 @@ fn a_change_is_noticed_where_the_kernel_does_not_tell() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_may_have_been_replaced_is_told_until_somebody_has_looked() {
+    let tree = Tree::new();
+    tree.dir("a/b");
+    tree.file("a/other");
+    let paths = [tree.path("a/b/file"), tree.path("a/missing/file")];
+    let mut replaced = super::Replaced::watch(paths.iter().map(PathBuf::as_path));
+    assert_eq!(replaced.may_be(), None);
+    // Beside the way.
+    tree.file("a/b/another");
+    fs::rename(tree.path("a/other"), tree.path("a/elsewhere")).unwrap();
+    assert_eq!(replaced.may_be(), None);
+    for change in ["a/b/file", "a/missing/file"] {
+        tree.file(change);
+        let told = replaced.may_be().unwrap();
+        assert_eq!(replaced.may_be(), Some(told));
+        tree.file("a/b/another one");
+        replaced.settle(told);
+        assert_eq!(replaced.may_be(), None);
+    }
+    fs::rename(tree.path("a"), tree.path("c")).unwrap();
+    let told = replaced.may_be().unwrap();
+    fs::rename(tree.path("c"), tree.path("a")).unwrap();
+    let later = replaced.may_be().unwrap();
+    replaced.settle(told);
+    assert_eq!(
+        replaced.may_be(),
+        Some(later),
+        "who looked before that has not seen it"
+    );
+}
+
+#[test]
 fn nothing_that_happens_before_the_first_watch_is_missed() {
     let tree = Tree::new();
     tree.dir("a");

@@ -14,6 +14,7 @@ mod filter;
 mod kernel_mounts;
 mod launch;
 mod limits;
+mod look;
 mod policy;
 mod probe;
 mod process;

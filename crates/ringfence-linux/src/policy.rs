@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, Unavailable,
 };
 use ringfence_host::cgroup::{Cgroups, Scope};
+use ringfence_host::guarded::Replaced;
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
 use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, Source, TreeError};
@@ -22,12 +23,13 @@ use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
 use crate::launch;
 use crate::limits;
+use crate::look::{Look, lock};
 use crate::process::Process;
 use crate::rights::Landlock;
 use crate::seen::Seen;
 use crate::sockets::Sockets;
 use crate::surroundings;
-use crate::view::{self, By, Extras, Pace, View, ViewError, Watched};
+use crate::view::{self, Extras, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Zygote};
 
 /// How late a replaced file of the system may be noticed.
@@ -69,6 +71,8 @@ struct State {
     plan: Plan,
     report: Arc<Report>,
     watched: Arc<[Watched]>,
+    /// The kernel's word about those that must be noticed at once, from the second command on.
+    replaced: Option<Arc<Mutex<Replaced>>>,
     /// When the objects that may be noticed late were last looked at.
     looked_at_all: Instant,
     sockets: Sockets,
@@ -122,6 +126,7 @@ impl LinuxPolicy {
             plan: Plan::default(),
             report: Arc::new(Report::new(Vec::new())),
             watched: Arc::new([]),
+            replaced: None,
             looked_at_all: Instant::now(),
             sockets: Sockets::default(),
             zygote: None,
@@ -197,6 +202,7 @@ impl LinuxPolicy {
         state.artefacts = absent.placeholders();
         state.report = Arc::new(report);
         state.watched = view.watched.into();
+        state.replaced = None;
         state.sockets = sockets;
         // Commands that are still running keep the old one.
         state.zygote = None;
@@ -204,33 +210,14 @@ impl LinuxPolicy {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// The zygote of a view that shows the host as it is now, and what is enforced in it.
     fn fresh_zygote(&self) -> Result<(Arc<Zygote>, Arc<Report>), LaunchError> {
-        let (watched, known, guarded, everything) = {
-            let mut state = self.lock();
-            let now = Instant::now();
-            let everything = now.duration_since(state.looked_at_all) >= SOON;
-            if everything {
-                state.looked_at_all = now;
-            }
-            (
-                Arc::clone(&state.watched),
-                state.sockets.clone(),
-                Arc::clone(&state.guarded),
-                everything,
-            )
-        };
-        let slowest = if everything { Pace::Soon } else { Pace::EverySpawn };
-        let sockets = Sockets::look_again(&self.policy.tree, &known, everything);
+        let look = self.lock().begin_look();
         let rules = self.guarded.rules();
-        let stale = !sockets.are_same(&known)
-            || !Arc::ptr_eq(&rules, &guarded)
-            || watched
-                .iter()
-                .any(|object| object.pace <= slowest && is_replaced(object));
+        let (sockets, stale) = look.compare(&self.policy.tree, &rules);
         let mut state = self.lock();
         if state.released {
             return Err(LaunchError::Released);
@@ -338,6 +325,33 @@ impl LinuxPolicy {
     }
 }
 
+impl State {
+    fn begin_look(&mut self) -> Look {
+        let now = Instant::now();
+        let everything = now.duration_since(self.looked_at_all) >= SOON;
+        if everything {
+            self.looked_at_all = now;
+        }
+        let look = Look {
+            watched: Arc::clone(&self.watched),
+            replaced: self.replaced.clone(),
+            sockets: self.sockets.clone(),
+            guarded: Arc::clone(&self.guarded),
+            everything,
+        };
+        // The look that follows sees what happened before.
+        if self.zygote.is_some() && self.replaced.is_none() {
+            let urgent = self
+                .watched
+                .iter()
+                .filter(|object| object.pace == Pace::EverySpawn);
+            let replaced = Replaced::watch(urgent.map(|object| object.path.as_path()));
+            self.replaced = Some(Arc::new(Mutex::new(replaced)));
+        }
+        look
+    }
+}
+
 impl CompiledPolicy for LinuxPolicy {
     fn report(&self) -> Arc<Report> {
         Arc::clone(&self.lock().report)
@@ -407,15 +421,5 @@ fn still_standing(left: &[(PathBuf, io::Error)]) -> ReleaseFailed {
     ReleaseFailed {
         what: format!("the placeholder{several} {}", names.join(", ")),
         why: Vec::from_iter(reasons).join(", "),
-    }
-}
-
-/// An object that can't be looked at any more counts as replaced.
-fn is_replaced(object: &Watched) -> bool {
-    match (Seen::at(&object.path), &object.seen, object.by) {
-        (Ok(None), None, _) => false,
-        (Ok(Some(now)), Some(seen), By::Identity) => !now.is_same_object(seen),
-        (Ok(Some(now)), Some(seen), By::Content) => !now.is_unchanged(seen),
-        _ => true,
     }
 }

@@ -50,12 +50,12 @@ wrapper!(PreparedProcess);
 wrapper!(Process);
 
 impl ExecutorSet {
-    /// See [`ExecutorSet::executor`](crate::ExecutorSet::executor).
+    /// See [`ExecutorSet::executor`](crate::ExecutorSet::executor). Builds on the caller's own thread.
     ///
     /// # Errors
     /// As there.
     pub fn executor(&self, key: &str) -> Result<Executor, ExecutorError> {
-        block_on(self.0.executor(key)).map(Executor)
+        self.0.executor_here(key).map(Executor)
     }
 
     /// See [`ExecutorSet::release`](crate::ExecutorSet::release).

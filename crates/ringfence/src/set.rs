@@ -97,6 +97,11 @@ impl ExecutorSet {
         }
     }
 
+    /// The same on the caller's thread.
+    pub(crate) fn executor_here(&self, key: &str) -> Result<Executor, ExecutorError> {
+        self.owner.shared.executor(key)
+    }
+
     /// Ends one key's executor: its commands are killed and waited for, its policy and directories released. Its handles
     /// answer [`RunError::ExecutorClosed`](crate::RunError::ExecutorClosed) from then on, and the key counts for the
     /// maximum no more. A key without executor has nothing to release.

@@ -1,19 +1,36 @@
 //! What is measured on Linux alone: output, ends, and what live processes cost.
 
+mod ballast;
 mod ends;
 mod idle;
 mod streams;
 
 use std::path::Path;
 
-use ringfence::blocking::Executor;
+use ringfence::blocking::{Executor, ExecutorSet};
 
 use crate::candidates::{Failure, Run};
 
 use streams::Pieces;
 
 pub(crate) use ends::{LAST_WORD, say_now};
-pub(crate) use idle::{Idle, measure as idle};
+
+/// What is not the time of one command, by the names it can be asked for.
+pub(crate) const FACTS: [&str; 3] = ["idle", "executors", "ballast"];
+
+/// Measures one of them.
+pub(crate) fn facts(
+    name: &str,
+    set: &ExecutorSet,
+    executor: &Executor,
+) -> Result<Vec<(&'static str, f64)>, Failure> {
+    match name {
+        "idle" => idle::processes(set),
+        "executors" => idle::executors(set),
+        "ballast" => Ok(vec![("rss_4g_ratio", ballast::measure(executor)?)]),
+        _ => Ok(Vec::new()),
+    }
+}
 
 /// What is compared with its plain counterpart, with a copy of this program that commands may run.
 pub(crate) fn runs<'a>(executor: &'a Executor, this: &'a Path) -> [Run<'a>; 8] {
@@ -35,19 +52,6 @@ pub(crate) fn runs<'a>(executor: &'a Executor, this: &'a Path) -> [Run<'a>; 8] {
         Run::new("plain_end", || ends::plain(this)),
         Run::new("end", || ends::confined(executor, this)).beside("plain_end"),
     ]
-}
-
-impl Run<'_> {
-    fn beside(mut self, beside: &'static str) -> Self {
-        self.beside = beside;
-        self
-    }
-
-    /// For what takes long.
-    fn rarely(mut self) -> Self {
-        self.every = 4;
-        self
-    }
 }
 
 /// A copy of this program where commands may run it.
