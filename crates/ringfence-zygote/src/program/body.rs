@@ -13,6 +13,7 @@
 mod memory;
 mod namespaces;
 pub(crate) mod plan;
+mod remount;
 mod spare;
 pub(crate) mod sys;
 mod terminal;

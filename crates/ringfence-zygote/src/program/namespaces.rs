@@ -83,7 +83,7 @@ pub(crate) fn enter<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     plan.check(Step::Keyring)?;
     match sys::new_session_keyring() {
         // A kernel without keyrings has none to leak.
-        Ok(()) | Err(ENOSYS) => {}
+        Ok(()) | Err(sys::ENOSYS) => {}
         Err(errno) => return Err(errno).at(Step::Keyring),
     }
     plan.check(Step::Loopback)?;
@@ -92,8 +92,6 @@ pub(crate) fn enter<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     }
     Ok(())
 }
-
-const ENOSYS: i32 = 38;
 
 /// Empties the bounding set, locks the securebits and forbids new privileges, for all that is started from
 /// here. The zygote itself keeps what it needs to mount and to clone.

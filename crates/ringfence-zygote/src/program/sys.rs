@@ -13,12 +13,15 @@ pub(crate) type Result<T> = core::result::Result<T, Errno>;
 pub(crate) const EPERM: Errno = 1;
 pub(crate) const ENOENT: Errno = 2;
 pub(crate) const EINTR: Errno = 4;
+pub(crate) const E2BIG: Errno = 7;
 pub(crate) const ECHILD: Errno = 10;
 pub(crate) const EACCES: Errno = 13;
 pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
 pub(crate) const EINVAL: Errno = 22;
 pub(crate) const ENOSPC: Errno = 28;
+pub(crate) const ENAMETOOLONG: Errno = 36;
+pub(crate) const ENOSYS: Errno = 38;
 pub(crate) const EPROTO: Errno = 71;
 pub(crate) const ECONNRESET: Errno = 104;
 pub(crate) const ESTALE: Errno = 116;
@@ -294,47 +297,68 @@ pub(crate) struct Stat {
 
 /// `statx(2)` of an open descriptor.
 pub(crate) fn stat(of: c_int) -> Result<Stat> {
-    stat_at(of, Path::EMPTY)
+    statx(of, Path::EMPTY).map(|statx| statx.identity())
 }
 
 /// `statx(2)` of the working directory.
 pub(crate) fn stat_here() -> Result<Stat> {
-    stat_at(CWD, Path::new(b".\0"))
+    statx(CWD, Path::new(b".\0")).map(|statx| statx.identity())
 }
 
-fn stat_at(of: c_int, path: Path<'_>) -> Result<Stat> {
-    #[repr(C)]
-    struct Statx {
-        before: [u32; 8],
-        inode: u64,
-        size: u64,
-        middle: [u64; 10],
-        rdev: [u32; 2],
-        device: [u32; 2],
-        rest: [u64; 14],
+/// The id of the mount that an open file lies in, as mountinfo counts; `ENOSYS` before Linux 5.8.
+pub(crate) fn mount_id(of: &Fd) -> Result<u64> {
+    let statx = statx(of.raw(), Path::EMPTY)?;
+    if statx.mask & STATX_MNT_ID == 0 {
+        return Err(ENOSYS);
     }
+    Ok(statx.mount)
+}
+
+/// `struct statx`.
+#[repr(C)]
+struct Statx {
+    mask: u32,
+    before: [u32; 7],
+    inode: u64,
+    size: u64,
+    middle: [u64; 10],
+    rdev: [u32; 2],
+    device: [u32; 2],
+    mount: u64,
+    rest: [u64; 13],
+}
+
+impl Statx {
+    fn identity(&self) -> Stat {
+        let [major, minor] = self.device.map(u64::from);
+        // The encoding of `makedev(3)`, which the host's stat uses.
+        let device =
+            (minor & 0xff) | ((major & 0xfff) << 8) | ((minor & !0xff) << 12) | ((major & !0xfff) << 32);
+        Stat {
+            device,
+            inode: self.inode,
+            size: self.size,
+        }
+    }
+}
+
+const STATX_MNT_ID: u32 = 0x1000;
+
+fn statx(of: c_int, path: Path<'_>) -> Result<Statx> {
     const AT_EMPTY_PATH: usize = 0x1000;
-    const STATX_BASIC_STATS: usize = 0x7ff;
+    const STATX_BASIC_STATS: u32 = 0x7ff;
     // SAFETY: all fields are integers, for which zero bytes are a value.
     let mut statx: Statx = unsafe { core::mem::zeroed() };
-    call(
-        nr::STATX,
-        &[
-            int(of),
-            path.address(),
-            AT_EMPTY_PATH,
-            STATX_BASIC_STATS,
-            ptr_mut(&mut statx),
-        ],
-    )?;
-    let [major, minor] = statx.device.map(u64::from);
-    // The encoding of `makedev(3)`, which the host's stat uses.
-    let device = (minor & 0xff) | ((major & 0xfff) << 8) | ((minor & !0xff) << 12) | ((major & !0xfff) << 32);
-    Ok(Stat {
-        device,
-        inode: statx.inode,
-        size: statx.size,
-    })
+    let mask = STATX_BASIC_STATS | STATX_MNT_ID;
+    let args = [
+        int(of),
+        path.address(),
+        AT_EMPTY_PATH,
+        mask as usize,
+        ptr_mut(&mut statx),
+    ];
+    call(nr::STATX, &args)?;
+    Ok(statx)
 }
 
 /// Maps `length` bytes: of the file when there is one (read-only), else fresh zeroed memory (writable).
@@ -417,6 +441,25 @@ pub(crate) fn poll(fds: &mut [Poll]) -> Result<()> {
     retry(|| call(nr::PPOLL, &[ptr_mut(fds), fds.len(), 0, 0, 0])).map(drop)
 }
 
+/// The name of a descriptor for calls that take none.
+pub(crate) fn descriptor_path<'a>(of: &Fd, buffer: &'a mut [u8; 32]) -> Path<'a> {
+    const DIRECTORY: &[u8] = b"/proc/self/fd/";
+    let mut number = of.raw().unsigned_abs();
+    let mut start = buffer.len() - 1;
+    buffer[start] = 0;
+    loop {
+        start -= 1;
+        buffer[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    start -= DIRECTORY.len();
+    buffer[start..start + DIRECTORY.len()].copy_from_slice(DIRECTORY);
+    Path(&buffer[start..])
+}
+
 /// Makes `to` a duplicate of `from` that survives `execve(2)`; also when both are the same number.
 pub(crate) fn duplicate(from: c_int, to: c_int) -> Result<()> {
     const F_SETFD: usize = 2;
@@ -440,6 +483,19 @@ pub(crate) fn close_range(first: c_int, last: c_int) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn descriptors_have_a_name() {
+        let name = |raw| {
+            let mut buffer = [1; 32];
+            let fd = Fd::owned(raw);
+            let name = descriptor_path(&fd, &mut buffer).bytes().to_vec();
+            fd.into_raw();
+            String::from_utf8(name).unwrap()
+        };
+        assert_eq!(name(0), "/proc/self/fd/0");
+        assert_eq!(name(i32::MAX), "/proc/self/fd/2147483647");
+    }
 
     #[test]
     fn an_objects_identity_is_the_one_the_standard_library_sees() {

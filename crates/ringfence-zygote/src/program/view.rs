@@ -1,6 +1,7 @@
 //! The file view: executes the plan's operations on a private root and enters it.
 
 use super::plan::{Operation, Plan};
+use super::remount::Table;
 use super::sys::{self, Fd, Path};
 use super::{At, Outcome};
 use crate::wire::{self, Step, ViewOp};
@@ -15,12 +16,14 @@ pub(crate) fn build<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
     // What is bound into the skeleton never contains the skeleton.
     sys::mount(NONE, plan.base, NONE, sys::MS_UNBINDABLE, NONE).at_path(Step::Root, plan.base)?;
     let mut root = None;
+    let mut table = Table::new();
     for operation in plan.operations() {
         plan.check(Step::View)?;
         if operation.kind == ViewOp::Bind && operation.target.bytes() == b"/" {
-            root = Some(bind_root(plan, &operation)?);
+            root = Some(bind_root(plan, &mut table, &operation)?);
         } else {
-            execute(plan, &masks, root.as_ref().unwrap_or(&skeleton), &operation)?;
+            let root = root.as_ref().unwrap_or(&skeleton);
+            execute(plan, &mut table, &masks, root, &operation)?;
         }
     }
     let root = root.unwrap_or(skeleton);
@@ -48,22 +51,27 @@ fn mount_over_base<'a>(plan: &Plan<'a>, options: &[u8]) -> Outcome<'a, Fd> {
 }
 
 /// The host's root as the root of the view: on top of the skeleton, which then stays empty.
-fn bind_root<'a>(plan: &Plan<'a>, operation: &Operation<'a>) -> Outcome<'a, Fd> {
+fn bind_root<'a>(plan: &Plan<'a>, table: &mut Table, operation: &Operation<'a>) -> Outcome<'a, Fd> {
     let tree = open_source(plan, operation)?;
-    sys::set_attributes(&tree, operation.attributes, true).at_path(Step::View, operation.target)?;
     let open = || sys::open(plan.base, sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC);
-    sys::attach(&tree, &open().at_path(Step::Root, plan.base)?).at_path(Step::View, operation.target)?;
+    let base = open().at_path(Step::Root, plan.base)?;
+    attach_restricted(table, &tree, &base, operation.attributes).at_path(Step::View, operation.target)?;
     open().at_path(Step::Root, plan.base)
 }
 
-fn execute<'a>(plan: &Plan<'a>, masks: &Fd, root: &Fd, operation: &Operation<'a>) -> Outcome<'a, ()> {
+fn execute<'a>(
+    plan: &Plan<'a>,
+    table: &mut Table,
+    masks: &Fd,
+    root: &Fd,
+    operation: &Operation<'a>,
+) -> Outcome<'a, ()> {
     let at = operation.target;
     match operation.kind {
         ViewOp::Bind => {
             let tree = open_source(plan, operation)?;
-            let attributes = operation.attributes;
-            sys::set_attributes(&tree, attributes, true).at_path(Step::View, at)?;
-            attach(plan, root, &tree, at)
+            let target = open_target(plan, root, at)?;
+            attach_restricted(table, &tree, &target, operation.attributes).at_path(Step::View, at)
         }
         ViewOp::Pin => {
             let tree = sys::clone_tree(&open_target(plan, root, at)?).at_path(Step::View, at)?;
@@ -71,10 +79,18 @@ fn execute<'a>(plan: &Plan<'a>, masks: &Fd, root: &Fd, operation: &Operation<'a>
         }
         ViewOp::Tmpfs => attach(plan, root, &tmpfs(operation).at_path(Step::View, at)?, at),
         ViewOp::Devpts => attach(plan, root, &devpts().at_path(Step::View, at)?, at),
-        ViewOp::MaskFile => attach(plan, root, &masked_file(masks).at_path(Step::View, at)?, at),
+        ViewOp::MaskFile => {
+            let mask = masked_file(masks).at_path(Step::View, at)?;
+            let target = open_target(plan, root, at)?;
+            attach_restricted(table, &mask, &target, SEALED).at_path(Step::View, at)
+        }
         ViewOp::Seal => {
             let mount = open_target(plan, root, at)?;
-            sys::set_attributes(&mount, wire::ATTR_RDONLY, false).at_path(Step::View, at)
+            match sys::set_attributes(&mount, wire::ATTR_RDONLY, false) {
+                Err(sys::ENOSYS) => table.restrict(&mount, wire::ATTR_RDONLY),
+                set => set,
+            }
+            .at_path(Step::View, at)
         }
         ViewOp::Copy => copy(plan, root, operation),
         ViewOp::Directory => {
@@ -144,6 +160,17 @@ fn attach<'a>(plan: &Plan<'a>, root: &Fd, tree: &Fd, target: Path<'a>) -> Outcom
     sys::attach(tree, &open_target(plan, root, target)?).at_path(Step::View, target)
 }
 
+/// Attaches a tree, each of whose mounts gets the attributes.
+fn attach_restricted(table: &mut Table, tree: &Fd, target: &Fd, attributes: u64) -> sys::Result<()> {
+    match sys::set_attributes(tree, attributes, true) {
+        Err(sys::ENOSYS) => {
+            sys::attach(tree, target)?;
+            table.restrict_tree(tree, attributes)
+        }
+        set => set.and_then(|()| sys::attach(tree, target)),
+    }
+}
+
 fn tmpfs(operation: &Operation<'_>) -> sys::Result<Fd> {
     let mut size = [0; 24];
     let mut mode = [0; 24];
@@ -154,9 +181,10 @@ fn tmpfs(operation: &Operation<'_>) -> sys::Result<Fd> {
     sys::new_mount(b"tmpfs\0", &options, operation.attributes)
 }
 
+const SEALED: u64 = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC;
+
 /// A mount of an empty file that nobody may open, and that has no name in the view.
 fn masked_file(masks: &Fd) -> sys::Result<Fd> {
-    const SEALED: u64 = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC;
     let name = Path::new(b"masked\0");
     exists(sys::mkfile(masks, name, 0))?;
     let file = sys::open_resolving(
@@ -165,9 +193,7 @@ fn masked_file(masks: &Fd) -> sys::Result<Fd> {
         sys::O_PATH | sys::O_CLOEXEC,
         sys::RESOLVE_NO_SYMLINKS,
     )?;
-    let mount = sys::clone_tree(&file)?;
-    sys::set_attributes(&mount, SEALED, false)?;
-    Ok(mount)
+    sys::clone_tree(&file)
 }
 
 /// A terminal multiplexer of its own: the caller's terminals have no name in it.

@@ -23,8 +23,13 @@ pub(crate) fn mount(
     .map(drop)
 }
 
+pub(crate) const MS_RDONLY: usize = 1;
 pub(crate) const MS_NOSUID: usize = 2;
 pub(crate) const MS_NODEV: usize = 4;
+pub(crate) const MS_NOEXEC: usize = 8;
+pub(crate) const MS_REMOUNT: usize = 1 << 5;
+pub(crate) const MS_NOSYMFOLLOW: usize = 1 << 8;
+pub(crate) const MS_BIND: usize = 1 << 12;
 pub(crate) const MS_REC: usize = 1 << 14;
 pub(crate) const MS_UNBINDABLE: usize = 1 << 17;
 pub(crate) const MS_PRIVATE: usize = 1 << 18;
@@ -66,7 +71,7 @@ pub(crate) fn attach(mount: &Fd, target: &Fd) -> Result<()> {
     call(generic::MOVE_MOUNT, &args).map(drop)
 }
 
-/// Sets mount attributes, on the whole tree below `mount` if `recursive`.
+/// Sets mount attributes, on the whole tree below `mount` if `recursive`; `ENOSYS` before Linux 5.12.
 pub(crate) fn set_attributes(mount: &Fd, attributes: u64, recursive: bool) -> Result<()> {
     #[repr(C)]
     struct Attributes {
