@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
 use ringfence_host::cgroup::Cgroups;
 use ringfence_host::{observe, runtime};
-use ringfence_os::landlock;
+use ringfence_os::{landlock, mount};
 use ringfence_policy::{Kind, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::{Operation, Plan, Rule};
@@ -167,7 +167,8 @@ pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
     let step = |steps: &[Step]| steps.iter().any(|step| failed.step == step.name());
     let errno = |errnos: &[Errno]| errnos.iter().any(|errno| failed.errno == errno.raw_os_error());
     let refused = errno(&[Errno::PERM, Errno::ACCESS]);
-    let missing = errno(&[Errno::NOSYS, Errno::INVAL]);
+    let unknown = errno(&[Errno::NOSYS]);
+    let missing = unknown || errno(&[Errno::INVAL]);
     if step(&[Step::Unshare, Step::IdMap, Step::Loopback, Step::Root])
         && (refused || errno(&[Errno::NOSPC, Errno::USERS]))
     {
@@ -178,8 +179,12 @@ pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
         "a fresh /proc needs an unmasked one: in a container, run with an unmasked /proc"
     } else if step(&[Step::Filter]) && missing {
         "the kernel needs CONFIG_SECCOMP_FILTER"
-    } else if step(&[Step::View]) && missing {
-        "the kernel needs mount_setattr(2), Linux 5.12 or newer"
+    } else if step(&[Step::Start]) && unknown {
+        "the kernel needs close_range(2): Linux 5.9 or newer"
+    } else if step(&[Step::Source, Step::Target]) && unknown {
+        "the kernel needs open_tree(2) and openat2(2): Linux 5.6 or newer"
+    } else if step(&[Step::View, Step::ExecutorProc]) && unknown {
+        "the kernel needs mount_setattr(2), Linux 5.12 or newer, or to tell the ids of mounts, Linux 5.8 or newer"
     } else if step(&[Step::Start]) && refused {
         "the embedded helper program could not be executed from memory nor from a file: allow memfds to be \
          executed (vm.memfd_noexec=0 or 1), or a temporary directory that is not mounted noexec"
@@ -220,15 +225,30 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
     };
     let landlock = match facts.landlock.abi {
         Some(abi) => present("Landlock", format!("ABI {abi}")),
+        None if landlock::is_switched_off() => absent(
+            "Landlock",
+            "switched off; the mount view is the only layer over files",
+            "add landlock to the lsm= list of the kernel's command line",
+        ),
         None => absent(
             "Landlock",
-            "not built in or not enabled",
-            "add landlock to the kernel's lsm= list; without it the mount view is the only layer over files",
+            "not in this kernel; the mount view is the only layer over files",
+            "Linux 5.13, built with CONFIG_SECURITY_LANDLOCK",
         ),
+    };
+    let attributes = if mount::has_tree_attributes() {
+        present("attributes of mounts", "set for whole trees".to_owned())
+    } else {
+        absent(
+            "attributes of mounts",
+            "set for one mount after the other; what can't be reached to do so is hidden",
+            "mount_setattr(2): Linux 5.12",
+        )
     };
     let since = |name, abi: u32, loss: &str, kernel: &str| match facts.landlock.abi {
         Some(has) if has >= abi => present(name, format!("Landlock ABI {abi}")),
-        _ => absent(name, loss, kernel),
+        Some(_) => absent(name, loss, kernel),
+        None => absent(name, "there is no Landlock", kernel),
     };
     Capabilities {
         tier: "namespaces",
@@ -243,6 +263,7 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
                 "mount, pid, network, IPC, UTS and cgroup namespaces",
                 tried("set up and entered"),
             ),
+            attributes,
             present("system-call filter", tried("installed")),
             landlock,
             since(

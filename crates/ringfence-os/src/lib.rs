@@ -5,6 +5,8 @@
 
 #[cfg(target_os = "linux")]
 pub mod landlock;
+#[cfg(target_os = "linux")]
+pub mod mount;
 #[cfg(unix)]
 pub mod pipe;
 #[cfg(unix)]

@@ -292,7 +292,10 @@ mod tests {
     #[test]
     fn a_tree_is_what_is_beneath_whatever_the_order() {
         let tree = Tree::beneath(24, TABLE).ok().unwrap();
-        assert_eq!([21, 24, 25, 26, 27].map(|id| tree.contains(id)), [false, false, true, true, false]);
+        assert_eq!(
+            [21, 24, 25, 26, 27].map(|id| tree.contains(id)),
+            [false, false, true, true, false]
+        );
         let whole = Tree::beneath(21, TABLE).ok().unwrap();
         assert!([24, 25, 26, 27].iter().all(|id| whole.contains(*id)));
     }
@@ -301,7 +304,10 @@ mod tests {
     fn a_remount_repeats_what_is_set() {
         let flags = |id| TABLE.find(id).unwrap().flags();
         assert_eq!(flags(21), 0);
-        assert_eq!(flags(25), sys::MS_RDONLY | sys::MS_NOSUID | sys::MS_NODEV | sys::MS_NOEXEC);
+        assert_eq!(
+            flags(25),
+            sys::MS_RDONLY | sys::MS_NOSUID | sys::MS_NODEV | sys::MS_NOEXEC
+        );
         assert_eq!(flags(26), sys::MS_NOSYMFOLLOW);
     }
 
@@ -310,7 +316,10 @@ mod tests {
         let line = TABLE.find(25).unwrap();
         let covered = |by| TABLE.is_covered(&line, by);
         assert!(covered(26), "mounted over a directory above it");
-        assert!(!covered(24) && !covered(25) && !covered(21), "itself and what it lies in");
+        assert!(
+            !covered(24) && !covered(25) && !covered(21),
+            "itself and what it lies in"
+        );
         assert!(!covered(27), "elsewhere: it was moved");
         assert!(!covered(99));
     }

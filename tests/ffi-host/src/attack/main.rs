@@ -5,7 +5,7 @@
 //! test can run the same attack unconfined first, see that it works, and then see which errno stops it inside.
 //!
 //! Some steps only prepare: `admin` enters a mount namespace with all capabilities, `as-init` becomes process 1,
-//! `high` sets the upper half of each register that holds an `int`.
+//! `high` sets the upper half of each register that holds an `int`, `without` takes system calls away.
 
 #![cfg_attr(
     target_os = "linux",
@@ -25,6 +25,8 @@ mod mounts;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
+mod older;
+#[cfg(target_os = "linux")]
 mod processes;
 #[cfg(target_os = "linux")]
 mod sockets;
@@ -38,6 +40,7 @@ fn main() -> std::process::ExitCode {
         kernel::STEPS,
         mounts::STEPS,
         namespaces::STEPS,
+        older::STEPS,
         processes::STEPS,
         sockets::STEPS,
     ];
