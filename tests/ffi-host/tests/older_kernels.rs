@@ -7,6 +7,8 @@
 
 mod common;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use common::{ATTACK, Ground, VICTIM_HOST};
@@ -116,8 +118,7 @@ fn without_mount_setattr_what_cannot_be_reached_is_hidden() {
     ground.write("o/d/closed/m/f", "f\n");
     let steps = "admin + tmpfs {o}/d/closed/m + create {o}/d/closed/m/f";
     std::os::unix::fs::chown(ground.at("o/d/closed"), Some(OTHER), Some(OTHER)).unwrap();
-    let closed = std::fs::Permissions::from(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    std::fs::set_permissions(ground.at("o/d/closed"), closed).unwrap();
+    std::fs::set_permissions(ground.at("o/d/closed"), Permissions::from_mode(0o700)).unwrap();
     let text = tries(&["cat {o}/d/closed/m/f", "echo >{o}/d/closed/m/f"]) + "; stat -c '%u %a' {o}/d/closed";
     let said = run_after(&ground, &format!("{steps} + {LINUX_5_10}"), &text);
     assert_eq!(said, "Permission denied\nPermission denied\n0 0\n");
