@@ -253,10 +253,12 @@ fn s_33_processes_and_abstract_sockets_of_the_same_user_are_out_of_reach() {
             fence.control(&format!("kill {pid} 18")).printed();
         }
         assert_eq!(fence.attack(&line(pid)), Attempt::refused(outside), "{attack}");
-        assert_eq!(
-            fence.attack(&line(1)),
-            Attempt::refused(init),
-            "{attack} of process 1"
+        let answer = fence.attack(&line(1));
+        // Before Linux 6.12 Landlock has nothing to say about signals; process 1 gets none that it does not handle.
+        let ignored = attack == "stop" && answer == Attempt::Done(String::new());
+        assert!(
+            ignored || answer == Attempt::refused(init),
+            "{attack} of process 1 gives {answer:?}"
         );
     }
     // Everybody is itself, and the command goes on or ends; the host does not.

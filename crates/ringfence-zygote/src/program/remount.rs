@@ -21,18 +21,16 @@ impl Table {
         Self(None)
     }
 
-    /// Adds attributes to one attached mount.
-    pub(crate) fn restrict(&mut self, mount: &Fd, attributes: u64) -> sys::Result<()> {
-        let id = sys::mount_id(mount)?;
-        let line = self.read()?.find(id).ok_or(sys::ENOENT)?;
-        remount(mount, line.flags(), attributes)
-    }
-
     /// Adds attributes to an attached mount and to every one beneath it.
     pub(crate) fn restrict_tree(&mut self, top: &Fd, attributes: u64) -> sys::Result<()> {
-        self.restrict(top, attributes)?;
+        if !sys::is_directory(top)? {
+            return restrict(top, attributes);
+        }
+        let id = sys::mount_id(top)?;
         let mounts = self.read()?;
-        let tree = Tree::beneath(sys::mount_id(top)?, mounts)?;
+        let line = mounts.find(id).ok_or(sys::ENOENT)?;
+        remount(top, line.flags(), attributes)?;
+        let tree = Tree::beneath(id, mounts)?;
         for line in mounts.lines().filter(|line| tree.contains(line.id)) {
             restrict_at_path(mounts, &line, attributes)?;
         }
@@ -55,6 +53,12 @@ impl Table {
             }
         }
     }
+}
+
+/// Adds attributes to one attached mount, of which there may be thousands. For files, which have nothing beneath them, and
+/// filesystems of our own: it asks the filesystem, and one of somebody else's may keep silent.
+pub(crate) fn restrict(mount: &Fd, attributes: u64) -> sys::Result<()> {
+    remount(mount, sys::mount_flags(mount)?, attributes)
 }
 
 /// A mount that is found by its path. One that can't be seen there needs nothing: no command can undo that.

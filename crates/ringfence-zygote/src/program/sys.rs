@@ -314,11 +314,20 @@ pub(crate) fn mount_id(of: &Fd) -> Result<u64> {
     Ok(statx.mount)
 }
 
+/// Whether an open file is a directory.
+pub(crate) fn is_directory(of: &Fd) -> Result<bool> {
+    const S_IFMT: u16 = 0o170_000;
+    const S_IFDIR: u16 = 0o040_000;
+    Ok(statx(of.raw(), Path::EMPTY)?.mode & S_IFMT == S_IFDIR)
+}
+
 /// `struct statx`.
 #[repr(C)]
 struct Statx {
     mask: u32,
-    before: [u32; 7],
+    before: [u32; 6],
+    mode: u16,
+    spare: u16,
     inode: u64,
     size: u64,
     middle: [u64; 10],
@@ -483,6 +492,36 @@ pub(crate) fn close_range(first: c_int, last: c_int) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_directories_are_directories() {
+        let is_directory = |path: &[u8]| is_directory(&open(Path::new(path), O_PATH | O_CLOEXEC).unwrap());
+        assert_eq!(
+            [b"/usr\0".as_slice(), b"/dev/null\0", b"/proc/self/fd\0"].map(is_directory),
+            [Ok(true), Ok(false), Ok(true)]
+        );
+    }
+
+    #[test]
+    fn mounts_have_the_flags_that_the_table_tells() {
+        let proc = open(Path::new(b"/proc/self\0"), O_PATH | O_CLOEXEC).unwrap();
+        let id = mount_id(&proc).unwrap().to_string();
+        let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let line = table
+            .lines()
+            .find(|line| line.split(' ').next() == Some(&id))
+            .unwrap();
+        let options: Vec<&str> = line.split(' ').nth(5).unwrap().split(',').collect();
+        let flags = mount_flags(&proc).unwrap();
+        for (name, flag) in [
+            ("ro", MS_RDONLY),
+            ("nosuid", MS_NOSUID),
+            ("nodev", MS_NODEV),
+            ("noexec", MS_NOEXEC),
+        ] {
+            assert_eq!(options.contains(&name), flags & flag != 0, "{name}: {line}");
+        }
+    }
 
     #[test]
     fn descriptors_have_a_name() {

@@ -1,7 +1,7 @@
 //! The file view: executes the plan's operations on a private root and enters it.
 
 use super::plan::{Operation, Plan};
-use super::remount::Table;
+use super::remount::{self, Table};
 use super::sys::{self, Fd, Path};
 use super::{At, Outcome};
 use crate::wire::{self, Step, ViewOp};
@@ -87,7 +87,7 @@ fn execute<'a>(
         ViewOp::Seal => {
             let mount = open_target(plan, root, at)?;
             match sys::set_attributes(&mount, wire::ATTR_RDONLY, false) {
-                Err(sys::ENOSYS) => table.restrict(&mount, wire::ATTR_RDONLY),
+                Err(sys::ENOSYS) => remount::restrict(&mount, wire::ATTR_RDONLY),
                 set => set,
             }
             .at_path(Step::View, at)

@@ -1,6 +1,6 @@
 //! Mounts.
 
-use super::{Fd, O_CLOEXEC, Path, Result, call, fd, generic, int, nr, ptr};
+use super::{Fd, O_CLOEXEC, Path, Result, call, fd, generic, int, nr, ptr, ptr_mut};
 
 /// `mount(2)`.
 pub(crate) fn mount(
@@ -99,6 +99,28 @@ pub(crate) fn set_attributes(mount: &Fd, attributes: u64, recursive: bool) -> Re
         size_of::<Attributes>(),
     ];
     call(generic::MOUNT_SETATTR, &args).map(drop)
+}
+
+/// The `MS_*` flags of the mount that an open file lies in, as far as a remount has to repeat them.
+pub(crate) fn mount_flags(of: &Fd) -> Result<usize> {
+    /// `struct statfs` of 64-bit systems.
+    #[repr(C)]
+    struct Statfs {
+        before: [u64; 10],
+        flags: usize,
+        spare: [u64; 4],
+    }
+    const ST_NOSYMFOLLOW: usize = 1 << 13;
+    let mut found = Statfs {
+        before: [0; 10],
+        flags: 0,
+        spare: [0; 4],
+    };
+    call(nr::FSTATFS, &[int(of.raw()), ptr_mut(&mut found)])?;
+    // The first four have the values that mount(2) gives them.
+    let same = found.flags & (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
+    let links = found.flags & ST_NOSYMFOLLOW != 0;
+    Ok(same | if links { MS_NOSYMFOLLOW } else { 0 })
 }
 
 /// A detached, fresh mount of a filesystem with string options and mount attributes.

@@ -23,6 +23,7 @@ pub(super) mod nr {
     pub(crate) const UMASK: usize = 95;
     pub(crate) const SETSID: usize = 112;
     pub(crate) const CAPSET: usize = 126;
+    pub(crate) const FSTATFS: usize = 138;
     pub(crate) const PIVOT_ROOT: usize = 155;
     pub(crate) const PRCTL: usize = 157;
     pub(crate) const MOUNT: usize = 165;
@@ -53,6 +54,7 @@ pub(super) mod nr {
     pub(crate) const UMOUNT2: usize = 39;
     pub(crate) const MOUNT: usize = 40;
     pub(crate) const PIVOT_ROOT: usize = 41;
+    pub(crate) const FSTATFS: usize = 44;
     pub(crate) const CHDIR: usize = 49;
     pub(crate) const FCHDIR: usize = 50;
     pub(crate) const OPENAT: usize = 56;
