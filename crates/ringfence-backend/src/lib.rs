@@ -18,10 +18,10 @@ mod signal;
 
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ringfence_policy::{Identity, Limits, Policy, RegionTree, Report, Rule};
+use ringfence_policy::{Access, Identity, Limits, Policy, RegionTree, Report, Rule};
 use serde::Serialize;
 
 pub use containment::{
@@ -50,6 +50,10 @@ pub trait Backend: Debug + Send + Sync {
 
     /// How to get what a failed step of the set-up lacks; empty when there is nothing to say.
     fn advice(&self, failed: &SetupFailed) -> String;
+
+    /// Begins what takes the system a while and depends on little of a policy, for one that is about to be compiled. The
+    /// directory belongs to the caller. What goes wrong is told when it is needed.
+    fn anticipate(&self, _network: Access, _scratch: &Path) {}
 
     /// Turns a policy into something that launches commands.
     ///

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod ahead;
 mod discharge;
 mod filter;
 mod kernel_mounts;
@@ -25,10 +26,14 @@ mod surroundings;
 mod view;
 mod zygote;
 
+use std::path::Path;
 use std::sync::Arc;
 
+use ahead::Ahead;
 use policy::{HostFacts, LinuxPolicy};
 use ringfence_backend::{Backend, Capabilities, CompileRequest, CompiledPolicy, SetupFailed, Unavailable};
+use ringfence_policy::Access;
+use ringfence_zygote::plan::Plan;
 pub use ringfence_zygote::wire::Step;
 
 /// The namespace tier: user, mount, pid, network, IPC, UTS and cgroup namespaces with a private file view.
@@ -37,6 +42,7 @@ pub struct Linux {
     facts: HostFacts,
     capabilities: Capabilities,
     fault: Option<Step>,
+    ahead: Arc<Ahead>,
 }
 
 impl Linux {
@@ -66,6 +72,7 @@ impl Linux {
             capabilities: probe::capabilities(&facts, user_namespace),
             facts,
             fault: None,
+            ahead: Arc::default(),
         }
     }
 
@@ -91,7 +98,23 @@ impl Backend for Linux {
         probe::advice(failed).to_owned()
     }
 
+    fn anticipate(&self, network: Access, scratch: &Path) {
+        let plan = Plan {
+            flags: policy::namespaces(network),
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            fault: self.fault,
+            ..Plan::default()
+        };
+        self.ahead.begin(plan.beginning(), scratch);
+    }
+
     fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
-        Ok(Arc::new(LinuxPolicy::compile(request, &self.facts, self.fault)?))
+        Ok(Arc::new(LinuxPolicy::compile(
+            request,
+            &self.facts,
+            self.fault,
+            &self.ahead,
+        )?))
     }
 }

@@ -18,6 +18,7 @@ use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
 
 use crate::absent::{self, Absent};
+use crate::ahead::Ahead;
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
@@ -56,6 +57,7 @@ pub(crate) struct LinuxPolicy {
     private_bytes: u64,
     facts: HostFacts,
     fault: Option<Step>,
+    ahead: Arc<Ahead>,
     state: Mutex<State>,
 }
 
@@ -85,6 +87,7 @@ impl LinuxPolicy {
         request: CompileRequest,
         facts: &HostFacts,
         fault: Option<Step>,
+        ahead: &Arc<Ahead>,
     ) -> Result<Self, Unavailable> {
         let CompileRequest {
             mut policy,
@@ -139,6 +142,7 @@ impl LinuxPolicy {
             private_bytes,
             facts,
             fault,
+            ahead: Arc::clone(ahead),
             state: Mutex::new(blank),
         };
         let derived = compiled.derive(&mut compiled.lock(), sockets, &rules);
@@ -231,7 +235,7 @@ impl LinuxPolicy {
             return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
         }
         for _ in 0..TRIES {
-            let zygote = Arc::new(Zygote::start(&state.plan)?);
+            let zygote = Arc::new(Zygote::start(&state.plan, &self.ahead)?);
             // What was moved while the view was made may be in it where it was closed before.
             let rules = self.guarded.look();
             if Arc::ptr_eq(&rules, &state.guarded) {
@@ -300,10 +304,7 @@ impl LinuxPolicy {
 
     fn plan(&self, tree: &RegionTree, view: &View) -> Plan {
         let uid = rustix::process::geteuid();
-        let mut flags = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
-        if self.policy.network != Access::Allow {
-            flags |= wire::NETWORK_NAMESPACE;
-        }
+        let mut flags = namespaces(self.policy.network);
         if uid.is_root() {
             flags |= wire::READ_ONLY_PROC;
         }
@@ -393,6 +394,16 @@ impl CompiledPolicy for LinuxPolicy {
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {
         let message = launch::encode(&launch, &limits::of_process(&launch.limits, &self.facts.cgroups))?;
         Ok(Box::new(self.start(&message, &launch)?))
+    }
+}
+
+/// Those that a policy with this network needs, as plan flags.
+pub(crate) fn namespaces(network: Access) -> u32 {
+    let always = wire::USER_NAMESPACE | wire::CGROUP_NAMESPACE;
+    if network == Access::Allow {
+        always
+    } else {
+        always | wire::NETWORK_NAMESPACE
     }
 }
 

@@ -15,6 +15,7 @@ use ringfence_zygote::wire::{self, Step, ViewOp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use crate::ahead::Ahead;
 use crate::filter::{self, Architecture};
 use crate::launch;
 use crate::policy::HostFacts;
@@ -46,7 +47,7 @@ pub(crate) fn look() -> HostFacts {
 
 /// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own.
 pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
-    let zygote = Arc::new(Zygote::start(&plan(facts)?)?);
+    let zygote = Arc::new(Zygote::start(&plan(facts)?, &Ahead::default())?);
     let user_namespace = zygote.user_namespace;
     let null = || {
         File::options()

@@ -8,12 +8,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
+use crate::ahead::Ahead;
 use ringfence_backend::{SetupFailed, Terminal};
 use ringfence_os::spawn;
 use ringfence_zygote::IMAGE;
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{
-    FAILURE_TAG, Failure, READY_TAG, RESTORE_REQUEST, SPARE_REQUEST, Step, TERMINAL_REQUEST, USER_NAMESPACE,
+    Beginning, FAILURE_TAG, Failure, PLAN, READY_TAG, RESTORE_REQUEST, SPARE_REQUEST, Step, TERMINAL_REQUEST,
+    USER_NAMESPACE,
 };
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::io::Errno;
@@ -44,6 +46,102 @@ pub(crate) struct Zygote {
     pidfd: OwnedFd,
 }
 
+/// A zygote whose namespaces are in the making; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Begun {
+    beginning: Beginning,
+    /// Nothing once it has its plan.
+    ends: Option<Ends>,
+}
+
+#[derive(Debug)]
+struct Ends {
+    control: OwnedFd,
+    /// The process that makes the namespaces, whose successor is their process 1.
+    first: OwnedFd,
+}
+
+impl Begun {
+    /// Starts one. The directory is for a host that allows no executable memory.
+    pub(crate) fn new(beginning: Beginning, base: &Path) -> Result<Self, SetupFailed> {
+        let host = rustix::process::getpid();
+        let host = pidfd_open(host, PidfdFlags::empty()).map_err(|error| failed(Step::Start, error))?;
+        let flags = SocketFlags::CLOEXEC;
+        let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
+            .map_err(|error| failed(Step::Start, error))?;
+        let Beginning {
+            magic,
+            flags,
+            uid,
+            gid,
+            fault,
+        } = beginning;
+        let words = [magic, flags, uid, gid, fault].map(u32::to_ne_bytes);
+        send(&control, words.as_flattened(), SendFlags::NOSIGNAL)
+            .map_err(|error| failed(Step::Start, error))?;
+        let first =
+            execute(base, &[theirs.as_fd(), host.as_fd()]).map_err(|error| failed_io(Step::Start, &error))?;
+        Ok(Self {
+            beginning,
+            ends: Some(Ends { control, first }),
+        })
+    }
+
+    pub(crate) const fn beginning(&self) -> Beginning {
+        self.beginning
+    }
+
+    /// Gives it its plan, and waits until its view stands.
+    pub(crate) fn finish(mut self, plan: &Plan) -> Result<Zygote, SetupFailed> {
+        let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
+        let sealed = sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
+            .map_err(|error| failed(Step::Plan, error))?;
+        let Some(Ends { control, first }) = self.ends.take() else {
+            return Err(protocol());
+        };
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let file = [sealed.as_fd()];
+        ancillary.push(SendAncillaryMessage::ScmRights(&file));
+        let message = [io::IoSlice::new(&[PLAN])];
+        // Where it has ended it has said why.
+        let sent = sendmsg(&control, &message, &mut ancillary, SendFlags::NOSIGNAL);
+        // The first spare's request waits in the socket, so that the zygote needs no further wake-up for it.
+        let sent = sent.and_then(|_| send(&control, &[SPARE_REQUEST], SendFlags::NOSIGNAL));
+
+        // Two messages: the pidfd of process 1, then the word that the view stands.
+        let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
+        let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
+        let zygote = Zygote {
+            user_namespace: plan.flags & USER_NAMESPACE != 0,
+            control,
+            coming: AtomicUsize::new(1),
+            served: AtomicBool::new(false),
+            terminals: AtomicU32::new(0),
+            pidfd: pidfd?,
+        };
+        reaped?;
+        receive(zygote.control.as_fd())?;
+        sent.map_err(|error| failed(Step::Start, error))?;
+        Ok(zygote)
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let Some(Ends { control, first }) = self.ends.take() else {
+            return;
+        };
+        let successor = receive(control.as_fd()).ok().and_then(|mut fds| fds.pop());
+        for process in [Some(first), successor].into_iter().flatten() {
+            let _ = pidfd_send_signal(&process, Signal::KILL);
+            if let Err(error) = spawn::reap(&process) {
+                tracing::warn!(%error, "a zygote that was not needed could not be reaped");
+            }
+        }
+    }
+}
+
 /// A spawn that waits for its command.
 #[derive(Debug)]
 pub(crate) struct Spare {
@@ -70,11 +168,17 @@ impl Zygote {
     /// Starts a zygote and waits until its view stands; one spare is in the making when this returns.
     ///
     /// Where user namespaces can't be had, a caller with user id 0 has real capabilities that do instead.
-    pub(crate) fn start(plan: &Plan) -> Result<Self, SetupFailed> {
-        match Self::start_once(plan) {
+    pub(crate) fn start(plan: &Plan, ahead: &Ahead) -> Result<Self, SetupFailed> {
+        // One that was begun before may not see what was mounted since; then another one does.
+        if let Some(begun) = ahead.take(plan.beginning())
+            && let Ok(zygote) = begun.finish(plan)
+        {
+            return Ok(zygote);
+        }
+        match Self::start_now(plan) {
             Err(failed) if is_namespace_step(&failed) && rustix::process::geteuid().is_root() => {
                 let flags = plan.flags & !USER_NAMESPACE;
-                Self::start_once(&Plan {
+                Self::start_now(&Plan {
                     flags,
                     ..plan.clone()
                 })
@@ -84,37 +188,9 @@ impl Zygote {
         }
     }
 
-    fn start_once(plan: &Plan) -> Result<Self, SetupFailed> {
-        let user_namespace = plan.flags & USER_NAMESPACE != 0;
-        let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
+    fn start_now(plan: &Plan) -> Result<Self, SetupFailed> {
         let base = Path::new(OsStr::from_bytes(&plan.base));
-        let sealed = sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
-            .map_err(|error| failed(Step::Plan, error))?;
-        let host = rustix::process::getpid();
-        let host = pidfd_open(host, PidfdFlags::empty()).map_err(|error| failed(Step::Start, error))?;
-        let flags = SocketFlags::CLOEXEC;
-        let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
-            .map_err(|error| failed(Step::Start, error))?;
-        // The first spare's request waits in the socket, so that the zygote needs no further wake-up for it.
-        request_spare(&control)?;
-        let first = execute(base, &[theirs.as_fd(), sealed.as_fd(), host.as_fd()])
-            .map_err(|error| failed_io(Step::Start, &error))?;
-        drop(theirs);
-
-        // Two messages: the pidfd of process 1, then the word that the view stands.
-        let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
-        let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
-        let zygote = Self {
-            user_namespace,
-            control,
-            coming: AtomicUsize::new(1),
-            served: AtomicBool::new(false),
-            terminals: AtomicU32::new(0),
-            pidfd: pidfd?,
-        };
-        reaped?;
-        receive(zygote.control.as_fd())?;
-        Ok(zygote)
+        Begun::new(plan.beginning(), base)?.finish(plan)
     }
 
     /// Takes a spare: the one that is there or in the making, else a new one. Any number of threads may do so at

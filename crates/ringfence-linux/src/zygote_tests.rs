@@ -5,13 +5,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use super::Zygote;
+use crate::ahead::Ahead;
 use crate::probe;
 
 /// The host takes the closing of the command's socket for the start of the program, so a copy left in the zygote
 /// would keep the end of a quick command from being seen.
 #[test]
 fn the_zygote_holds_no_end_of_a_spare_that_the_host_has() {
-    let zygote = Zygote::start(&probe::plan(&probe::look()).unwrap()).unwrap();
+    let zygote = Zygote::start(&probe::plan(&probe::look()).unwrap(), &Ahead::default()).unwrap();
     let descriptors = Path::new("/proc").join(process_id(&zygote.pidfd)).join("fd");
     if fs::read_dir(&descriptors).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied) {
         let line = b"SKIP descriptors of the zygote: this user can't list the zygote's descriptors\n";

@@ -1,6 +1,6 @@
 //! The plan of one executor, as the host writes it.
 
-use crate::wire::{PLAN_MAGIC, Step, ViewOp};
+use crate::wire::{BEGINNING_MAGIC, Beginning, NAMESPACES, PLAN_MAGIC, Step, ViewOp};
 use crate::{Put, Unencodable, count};
 
 /// Everything the zygote needs to serve one executor.
@@ -78,13 +78,25 @@ pub struct Rule {
 }
 
 impl Plan {
-    /// The plan in wire format.
+    /// What of it the namespaces depend on.
+    #[must_use]
+    pub fn beginning(&self) -> Beginning {
+        Beginning {
+            magic: BEGINNING_MAGIC,
+            flags: self.flags & NAMESPACES,
+            uid: self.uid,
+            gid: self.gid,
+            fault: self.fault.map_or(0, |step| step as u32),
+        }
+    }
+
+    /// The rest in wire format.
     ///
     /// # Errors
     /// A path that contains a NUL, or more than 4 GiB of anything.
     pub fn encode(&self) -> Result<Vec<u8>, Unencodable> {
         let mut out = Vec::with_capacity(4096 + self.filter.len());
-        for word in [PLAN_MAGIC, self.flags, self.uid, self.gid] {
+        for word in [PLAN_MAGIC, self.flags] {
             out.put_u32(word);
         }
         out.push(self.fault.map_or(0, |step| step as u8));
@@ -151,7 +163,7 @@ mod tests {
     fn what_the_host_writes_the_zygote_reads() {
         let bytes = sample().encode().unwrap();
         let parsed = Parsed::parse(&bytes).unwrap();
-        assert_eq!((parsed.flags, parsed.uid, parsed.filter.len()), (3, 65_534, 16));
+        assert_eq!((parsed.flags, parsed.filter.len()), (3, 16));
         let operation = parsed.operations().next().unwrap();
         assert_eq!(operation.target.bytes(), b"/w\n[x]");
         assert_eq!((operation.kind, operation.inode), (ViewOp::Bind, u64::MAX));

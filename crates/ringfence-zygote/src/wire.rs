@@ -1,21 +1,24 @@
 //! What the host and the zygote say to each other.
 //!
-//! The host writes a *plan* into a sealed file and starts the zygote with three descriptors: the control
-//! socket, the plan and a pidfd of the host. Everything is native-endian: both ends are one machine.
+//! The host starts the zygote with two descriptors: the control socket and a pidfd of the host. Its first message, a
+//! [`Beginning`], is all that the namespaces depend on; the second, perhaps much later, brings the *plan* in a sealed
+//! file. Everything is native-endian: both ends are one machine.
 //! A byte string is a `u32` length, the bytes, and a NUL, so that the zygote hands it to the kernel in place.
 
 /// Descriptor of the control socket in the zygote.
 pub const CONTROL_FD: i32 = 3;
-/// Descriptor of the plan in the zygote.
-pub const PLAN_FD: i32 = 4;
 /// Descriptor of the host's pidfd in the zygote.
-pub const HOST_FD: i32 = 5;
+pub const HOST_FD: i32 = 4;
 
+/// First word of a [`Beginning`].
+pub const BEGINNING_MAGIC: u32 = 0x5246_4201;
 /// First word of a plan; changes with every change of the layout.
-pub const PLAN_MAGIC: u32 = 0x5246_5a01;
+pub const PLAN_MAGIC: u32 = 0x5246_5a02;
 /// First word of a command.
 pub const COMMAND_MAGIC: u32 = 0x5246_4302;
 
+/// Message on the control socket, with the plan's file: build the view. Everything but a [`Beginning`] comes after it.
+pub const PLAN: u8 = b'p';
 /// Request on the control socket: make a spare. Spares come in the order they were asked for.
 pub const SPARE_REQUEST: u8 = b's';
 /// Request on the control socket, with a socket for the answer: make a spare that has a terminal. Its process 1 sends
@@ -33,6 +36,8 @@ pub const NETWORK_NAMESPACE: u32 = 1 << 1;
 pub const READ_ONLY_PROC: u32 = 1 << 2;
 /// Plan flag: create a cgroup namespace.
 pub const CGROUP_NAMESPACE: u32 = 1 << 3;
+/// The flags that a [`Beginning`] has.
+pub const NAMESPACES: u32 = USER_NAMESPACE | NETWORK_NAMESPACE | CGROUP_NAMESPACE;
 
 /// Mount attribute of a view operation, as `mount_setattr(2)` counts them.
 pub const ATTR_RDONLY: u64 = 1;
@@ -182,6 +187,24 @@ unsafe impl Plain for Exit {}
 unsafe impl Plain for SignalRequest {}
 // SAFETY: seven 4-byte integers.
 unsafe impl Plain for CommandHeader {}
+// SAFETY: five 4-byte integers.
+unsafe impl Plain for Beginning {}
+
+/// The first message to a zygote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Beginning {
+    /// Always [`BEGINNING_MAGIC`].
+    pub magic: u32,
+    /// Which namespaces, as plan flags.
+    pub flags: u32,
+    /// User id to map to itself.
+    pub uid: u32,
+    /// Group id to map to itself.
+    pub gid: u32,
+    /// The [`Step`] at which to fail instead of acting; 0 for none.
+    pub fault: u32,
+}
 
 /// Tag of a [`Failure`].
 pub const FAILURE_TAG: u32 = 1;

@@ -205,6 +205,9 @@ impl ExecutorSetBuilder {
             errno: error.raw_os_error().unwrap_or_default(),
         })?;
         let owned = OwnedDirectory::create(&root.path).map_err(|error| scratch_error(error.to_string()))?;
+        if self.probe == Probe::AtFirstExecutor {
+            backend.anticipate(self.profile.network(), owned.path());
+        }
         let shared = Shared {
             bundles: bundles(&self.bundles, &self.profile, &caller),
             selection: self.bundles,

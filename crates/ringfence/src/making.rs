@@ -24,6 +24,7 @@ use directories::Directories;
 
 impl Shared {
     pub(crate) fn build_executor(self: &Arc<Self>, key: &str) -> Result<Executor, ExecutorError> {
+        self.backend.anticipate(self.profile.network(), &self.owned_path);
         let mut directories = Directories::create(&self.owned_path)?;
         let kept = self.keep(key, &mut directories);
         let built = kept.and_then(|kept| self.compile(key, &directories, kept));

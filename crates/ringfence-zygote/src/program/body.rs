@@ -19,7 +19,7 @@ pub(crate) mod sys;
 mod terminal;
 mod view;
 
-use crate::wire::{self, FAILURE_TAG, Failure, Step};
+use crate::wire::{self, Beginning, FAILURE_TAG, Failure, Step};
 use plan::Plan;
 use sys::{Errno, Fd, Path, Poll};
 
@@ -105,12 +105,11 @@ impl Held {
 /// Creates the namespaces and continues as their process 1, which is the zygote proper.
 fn start(held: &mut Held) -> Outcome<'static, ()> {
     reset_inherited_state().at(Step::Start)?;
-    let plan = Plan::map(&Fd::owned(wire::PLAN_FD))?;
-    plan.check(Step::Start)?;
-    plan.check(Step::Plan)?;
-    namespaces::create(&plan)?;
+    let beginning = Beginning::receive(&held.control)?;
+    beginning.check(Step::Start)?;
+    namespaces::create(&beginning)?;
 
-    plan.check(Step::Fork)?;
+    beginning.check(Step::Fork)?;
     let [first_gone, first_alive] = sys::socketpair(sys::SOCK_STREAM).at(Step::Fork)?;
     match sys::fork(sys::CLONE_PARENT | sys::CLONE_PIDFD).at(Step::Fork)? {
         sys::Forked::Parent(_, pidfd) => {
@@ -124,6 +123,10 @@ fn start(held: &mut Held) -> Outcome<'static, ()> {
             drop(first_alive);
             sys::read(first_gone.raw(), &mut [0]).at(Step::Fork)?;
             drop(first_gone);
+            let Some(plan) = await_plan(held)? else {
+                return Ok(());
+            };
+            plan.check(Step::Plan)?;
             prepare(&plan)?;
             ready(&held.control).at(Step::Start)?;
             serve(&plan, held)
@@ -134,9 +137,7 @@ fn start(held: &mut Held) -> Outcome<'static, ()> {
 /// Descriptors, signals, session and directory of whoever started the host are none of the command's.
 fn reset_inherited_state() -> sys::Result<()> {
     // Occupied, so that no later descriptor gets a number the command's streams are to have.
-    for standard in 0..3 {
-        sys::duplicate(wire::PLAN_FD, standard)?;
-    }
+    occupy_standard_streams()?;
     sys::close_range(wire::HOST_FD + 1, i32::MAX)?;
     for signal in 1..=64 {
         // KILL and STOP refuse, as do numbers the kernel keeps for itself.
@@ -146,6 +147,39 @@ fn reset_inherited_state() -> sys::Result<()> {
     // Ended spares are reaped by the kernel; the host learns of their end from pidfd and socket.
     sys::disposition(sys::SIGCHLD, true)?;
     sys::setsid()
+}
+
+/// By something that tells nobody anything.
+fn occupy_standard_streams() -> sys::Result<()> {
+    let nothing = sys::signalfd(0)?;
+    for standard in (0..3).filter(|standard| *standard != nothing.raw()) {
+        sys::duplicate(nothing.raw(), standard)?;
+    }
+    if nothing.raw() < 3 {
+        // It is one of them.
+        nothing.into_raw();
+    }
+    Ok(())
+}
+
+/// Waits for the plan; nothing if the host is gone before it has sent one.
+fn await_plan(held: &Held) -> Outcome<'static, Option<Plan<'static>>> {
+    let mut fds = [
+        Poll::readable(held.host.raw()),
+        Poll::readable(held.control.raw()),
+    ];
+    sys::poll(&mut fds).at(Step::Plan)?;
+    let [host_ended, _] = fds.map(|fd| fd.is_ready());
+    if host_ended {
+        return Ok(None);
+    }
+    let mut message = [0u8; 1];
+    let (count, fds) = sys::receive(held.control.raw(), &mut message).at(Step::Plan)?;
+    match (count, message, fds) {
+        (0, ..) => Ok(None),
+        (_, [wire::PLAN], [Some(file), ..]) => Plan::map(&file).map(Some),
+        _ => Err(sys::EPROTO).at(Step::Plan),
+    }
 }
 
 fn prepare<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {

@@ -3,36 +3,36 @@
 use super::plan::Plan;
 use super::sys::{self, Path};
 use super::{At, Outcome};
-use crate::wire::{self, Step};
+use crate::wire::{self, Beginning, Step};
 
 /// Creates the executor's namespaces and maps the caller's ids to themselves.
-pub(crate) fn create<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
+pub(crate) fn create<'a>(wanted: &Beginning) -> Outcome<'a, ()> {
     let mut flags = sys::CLONE_NEWNS | sys::CLONE_NEWPID | sys::CLONE_NEWIPC | sys::CLONE_NEWUTS;
-    if plan.has(wire::USER_NAMESPACE) {
+    if wanted.has(wire::USER_NAMESPACE) {
         flags |= sys::CLONE_NEWUSER;
     }
-    if plan.has(wire::NETWORK_NAMESPACE) {
+    if wanted.has(wire::NETWORK_NAMESPACE) {
         flags |= sys::CLONE_NEWNET;
     }
-    if plan.has(wire::CGROUP_NAMESPACE) {
+    if wanted.has(wire::CGROUP_NAMESPACE) {
         flags |= sys::CLONE_NEWCGROUP;
     }
-    plan.check(Step::Unshare)?;
+    wanted.check(Step::Unshare)?;
     sys::unshare(flags).at(Step::Unshare)?;
-    plan.check(Step::IdMap)?;
-    if plan.has(wire::USER_NAMESPACE) {
-        map_ids(plan)?;
+    wanted.check(Step::IdMap)?;
+    if wanted.has(wire::USER_NAMESPACE) {
+        map_ids(wanted)?;
     }
     Ok(())
 }
 
 /// Own id to own id: never 0 for an ordinary user, so that `execve(2)` itself clears all capabilities.
-fn map_ids<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
+fn map_ids<'a>(wanted: &Beginning) -> Outcome<'a, ()> {
     // An unprivileged gid map is accepted only after setgroups(2) has been given up.
     write_file(b"/proc/self/setgroups\0", b"deny")?;
     let mut line = IdLine::default();
-    write_file(b"/proc/self/uid_map\0", line.format(plan.uid))?;
-    write_file(b"/proc/self/gid_map\0", line.format(plan.gid))
+    write_file(b"/proc/self/uid_map\0", line.format(wanted.uid))?;
+    write_file(b"/proc/self/gid_map\0", line.format(wanted.gid))
 }
 
 fn write_file<'a>(path: &'static [u8], content: &[u8]) -> Outcome<'a, ()> {

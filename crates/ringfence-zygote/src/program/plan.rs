@@ -2,14 +2,12 @@
 
 use super::sys::{self, Fd, Path};
 use super::{At, Failed, Outcome};
-use crate::wire::{self, Reader, Step, ViewOp};
+use crate::wire::{self, Beginning, Reader, Step, ViewOp};
 
 /// A mapped, parsed plan.
 #[derive(Clone)]
 pub(crate) struct Plan<'a> {
     pub(crate) flags: u32,
-    pub(crate) uid: u32,
-    pub(crate) gid: u32,
     /// Step at which a test wants a failure; 0 for none.
     fault: u8,
     /// Landlock rights to handle; 0 where the kernel has no Landlock.
@@ -61,8 +59,6 @@ impl<'a> Plan<'a> {
             return None;
         }
         let flags = reader.u32()?;
-        let uid = reader.u32()?;
-        let gid = reader.u32()?;
         let fault = reader.u8()?;
         let handled = reader.u64()?;
         let scopes = reader.u64()?;
@@ -82,8 +78,6 @@ impl<'a> Plan<'a> {
         }
         reader.is_empty().then_some(Self {
             flags,
-            uid,
-            gid,
             fault,
             handled,
             scopes,
@@ -113,14 +107,49 @@ impl<'a> Plan<'a> {
 
     /// Fails where a test asked for it, before the step does anything.
     pub(crate) fn check(&self, step: Step) -> Outcome<'a, ()> {
-        if self.fault == step as u8 {
-            return Err(Failed {
-                step,
-                errno: sys::EPERM,
-                path: b"injected",
-            });
-        }
-        Ok(())
+        inject(u32::from(self.fault), step)
+    }
+}
+
+fn inject<'a>(fault: u32, step: Step) -> Outcome<'a, ()> {
+    if fault == step as u32 {
+        return Err(Failed {
+            step,
+            errno: sys::EPERM,
+            path: b"injected",
+        });
+    }
+    Ok(())
+}
+
+impl Beginning {
+    /// Reads it from the control socket.
+    pub(crate) fn receive(control: &Fd) -> Outcome<'static, Self> {
+        let mut message = [0u8; size_of::<Self>()];
+        let (count, _) = sys::receive(control.raw(), &mut message).at(Step::Plan)?;
+        let beginning = Self::parse(message.get(..count).unwrap_or_default());
+        beginning.ok_or(sys::EPROTO).at(Step::Plan)
+    }
+
+    fn parse(message: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(message);
+        let beginning = Self {
+            magic: reader.u32()?,
+            flags: reader.u32()?,
+            uid: reader.u32()?,
+            gid: reader.u32()?,
+            fault: reader.u32()?,
+        };
+        (beginning.magic == wire::BEGINNING_MAGIC && reader.is_empty()).then_some(beginning)
+    }
+
+    pub(crate) const fn has(&self, flag: u32) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// As [`Plan::check`].
+    pub(crate) fn check<'a>(&self, step: Step) -> Outcome<'a, ()> {
+        inject(self.fault, step)
     }
 }
 
