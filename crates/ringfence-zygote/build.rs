@@ -1,6 +1,7 @@
-//! Compiles `src/program/main.rs` into a static executable and places it in `OUT_DIR`.
+//! Compiles `src/program/main.rs`, and with the feature `probe` also `src/probe/main.rs`, into static executables and
+//! places them in `OUT_DIR`.
 //!
-//! The program needs nothing but `core`, so one call of rustc makes it for any Linux target whose
+//! A program needs nothing but `core`, so one call of rustc makes it for any Linux target whose
 //! `core` is installed. It is linked with the `rust-lld` that comes with the toolchain, else with the
 //! linker Cargo was told to use, else with `cc`.
 
@@ -11,11 +12,38 @@ use std::process::{Command, exit};
 
 fn main() {
     println!("cargo::rerun-if-changed=src/program");
+    println!("cargo::rerun-if-changed=src/probe");
     println!("cargo::rerun-if-changed=src/wire.rs");
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
-    println!("cargo::rustc-check-cfg=cfg(zygote_program)");
+    println!("cargo::rustc-check-cfg=cfg(zygote_program, probe_program)");
 
-    let image = PathBuf::from(env_value("OUT_DIR")).join("zygote");
+    make(&ZYGOTE);
+    if env::var_os("CARGO_FEATURE_PROBE").is_some() {
+        make(&PROBE);
+    }
+}
+
+/// One embedded program.
+struct Program {
+    name: &'static str,
+    source: &'static str,
+    /// Set while it is compiled as a program, and not as a module of the library.
+    cfg: &'static str,
+}
+
+const ZYGOTE: Program = Program {
+    name: "zygote",
+    source: "src/program/main.rs",
+    cfg: "zygote_program",
+};
+const PROBE: Program = Program {
+    name: "probe",
+    source: "src/probe/main.rs",
+    cfg: "probe_program",
+};
+
+fn make(program: &Program) {
+    let image = PathBuf::from(env_value("OUT_DIR")).join(program.name);
     let os = env::var("CARGO_CFG_TARGET_OS").unwrap_or_default();
     let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
     if os != "linux" || !matches!(arch.as_str(), "x86_64" | "aarch64") {
@@ -28,13 +56,14 @@ fn main() {
 
     let mut attempts = Vec::new();
     for linker in linkers() {
-        match compile(&image, &linker) {
+        match compile(program, &image, &linker) {
             Ok(()) => return,
             Err(why) => attempts.push(format!("with {}:\n{why}", linker.describe())),
         }
     }
     fail(&format!(
-        "the embedded program could not be compiled\n{}",
+        "the embedded program {} could not be compiled\n{}",
+        program.name,
         attempts.join("\n")
     ));
 }
@@ -86,15 +115,15 @@ fn linkers() -> Vec<Linker> {
     linkers
 }
 
-fn compile(image: &Path, linker: &Linker) -> Result<(), String> {
-    let source = PathBuf::from(env_value("CARGO_MANIFEST_DIR")).join("src/program/main.rs");
+fn compile(program: &Program, image: &Path, linker: &Linker) -> Result<(), String> {
+    let source = PathBuf::from(env_value("CARGO_MANIFEST_DIR")).join(program.source);
     let output = Command::new(env_value("RUSTC"))
         .arg(&source)
         .args([
             "--edition",
             "2024",
             "--crate-name",
-            "zygote",
+            program.name,
             "--crate-type",
             "bin",
         ])
@@ -108,7 +137,7 @@ fn compile(image: &Path, linker: &Linker) -> Result<(), String> {
             "-Cstrip=symbols",
         ])
         .args(["-Crelocation-model=static", "-Cforce-frame-pointers=no"])
-        .args(["--cfg", "zygote_program"])
+        .args(["--cfg", program.cfg])
         .args(linker.arguments())
         .arg("-o")
         .arg(image)

@@ -4,8 +4,13 @@
 //! The host starts it with a [`plan::Plan`] and then sends it [`command::encode`]d commands. The wire types
 //! are in [`wire`].
 //!
-//! The program is empty on targets other than Linux on x86-64 and AArch64.
+//! With the feature `probe` there is a second program, which tries what it is told and says what worked: module
+//! `attempt`. The product itself does not use it.
+//!
+//! The programs are empty on targets other than Linux on x86-64 and AArch64.
 
+#[cfg(feature = "probe")]
+pub mod attempt;
 pub mod command;
 pub mod plan;
 pub mod wire;
@@ -13,6 +18,20 @@ pub mod wire;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "program/body.rs"]
 mod body;
+
+#[cfg(all(
+    feature = "probe",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#[path = "probe/body.rs"]
+mod probe_body;
+#[cfg(all(
+    feature = "probe",
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+use body::sys;
 
 /// The program, to be executed from a file or a sealed memfd.
 pub static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zygote"));

@@ -6,7 +6,7 @@
 ///
 /// # Safety
 /// `n` bytes at `from` are readable and `n` bytes at `to` writable.
-#[cfg_attr(zygote_program, unsafe(no_mangle))]
+#[cfg_attr(any(zygote_program, probe_program), unsafe(no_mangle))]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, n: usize) -> *mut u8 {
     for i in 0..n {
         // SAFETY: `i < n`, and the caller vouches for `n` readable bytes at `from`.
@@ -21,7 +21,7 @@ unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, n: usize) -> *mut u8 {
 ///
 /// # Safety
 /// As for [`memcpy`].
-#[cfg_attr(zygote_program, unsafe(no_mangle))]
+#[cfg_attr(any(zygote_program, probe_program), unsafe(no_mangle))]
 unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, n: usize) -> *mut u8 {
     if to.cast_const() <= from {
         // SAFETY: a forward copy never reads a byte it has overwritten when `to` is not behind `from`.
@@ -40,7 +40,7 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, n: usize) -> *mut u8 
 ///
 /// # Safety
 /// `n` bytes at `to` are writable.
-#[cfg_attr(zygote_program, unsafe(no_mangle))]
+#[cfg_attr(any(zygote_program, probe_program), unsafe(no_mangle))]
 unsafe extern "C" fn memset(to: *mut u8, value: i32, n: usize) -> *mut u8 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -59,7 +59,7 @@ unsafe extern "C" fn memset(to: *mut u8, value: i32, n: usize) -> *mut u8 {
 ///
 /// # Safety
 /// `n` bytes at `left` and `right` are readable.
-#[cfg_attr(zygote_program, unsafe(no_mangle))]
+#[cfg_attr(any(zygote_program, probe_program), unsafe(no_mangle))]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, n: usize) -> i32 {
     for i in 0..n {
         // SAFETY: `i < n`, and the caller vouches for `n` readable bytes at `left`.
@@ -77,7 +77,7 @@ unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, n: usize) -> i32 
 ///
 /// # Safety
 /// As for [`memcmp`].
-#[cfg_attr(zygote_program, unsafe(no_mangle))]
+#[cfg_attr(any(zygote_program, probe_program), unsafe(no_mangle))]
 unsafe extern "C" fn bcmp(left: *const u8, right: *const u8, n: usize) -> i32 {
     // SAFETY: the caller's promise is the one `memcmp` asks for.
     unsafe { memcmp(left, right, n) }

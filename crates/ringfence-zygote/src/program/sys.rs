@@ -26,6 +26,9 @@ pub(crate) const EPROTO: Errno = 71;
 pub(crate) const ECONNRESET: Errno = 104;
 pub(crate) const ESTALE: Errno = 116;
 
+#[cfg(any(probe_program, feature = "probe"))]
+#[path = "../probe/calls.rs"]
+pub(crate) mod calls;
 mod mounts;
 mod numbers;
 mod process;
