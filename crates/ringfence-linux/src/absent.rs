@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_host::placeholder::{self, Occupied, Placeholders};
-use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, StandIn};
+use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, Source, StandIn};
 use rustix::io::Errno;
 
 /// What was done about them.
@@ -52,7 +52,7 @@ impl Absent {
             return Ok(());
         };
         let parent = name.parent().unwrap_or(Path::new("/"));
-        if tree.decide(parent, Axis::Write).access != Access::Allow || self.occupied.contains_key(&name) {
+        if !can_create(tree, parent) || self.occupied.contains_key(&name) {
             return Ok(());
         }
         if is_beneath_lasting_file(tree, &name) {
@@ -124,6 +124,13 @@ impl Absent {
     pub(crate) fn is_refused(&self, path: &Path) -> bool {
         self.refused.contains(path)
     }
+}
+
+/// Whether a command could create a name of the host in a directory; in a private one it creates names of its own.
+pub(crate) fn can_create(tree: &RegionTree, directory: &Path) -> bool {
+    let decision = tree.decide(directory, Axis::Write);
+    let private = decision.rule.is_some_and(|rule| rule.source == Source::Private);
+    decision.access == Access::Allow && !private
 }
 
 /// The path itself if only its last name is missing, else the first missing name above it; a placeholder of somebody

@@ -10,7 +10,7 @@ use ringfence_policy::{
     Source,
 };
 
-use crate::absent::Absent;
+use crate::absent::{self, Absent};
 use crate::limits;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
@@ -138,7 +138,7 @@ impl Answers<'_> {
     /// A name that does not exist is protected only where nobody can create it.
     fn absent(&self, axis: Axis, placement: &Placement) -> Discharge {
         let parent = placement.path.parent().unwrap_or(Path::new("/"));
-        let creatable = self.policy.tree.decide(parent, Axis::Write).access == Access::Allow;
+        let creatable = absent::can_create(&self.policy.tree, parent);
         if !creatable || self.absent.is_refused(&placement.path) {
             return Discharge::Vacuous;
         }

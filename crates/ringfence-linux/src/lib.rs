@@ -16,6 +16,8 @@ mod kernel_mounts;
 mod launch;
 mod limits;
 mod look;
+#[doc(hidden)]
+pub mod mutation;
 mod policy;
 mod probe;
 mod process;

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use ringfence_backend::{
-    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, Unavailable,
+    CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
+    Unavailable,
 };
 use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::guarded::Replaced;
@@ -32,6 +33,7 @@ use crate::sockets::Sockets;
 use crate::surroundings;
 use crate::view::{self, Extras, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Zygote};
+use rustix::io::Errno;
 
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -174,8 +176,11 @@ impl LinuxPolicy {
         // What patterns match may be a placeholder now.
         let guarded = self.guarded.look();
         let rules = guarded.iter().chain(&absent.rules).cloned();
+        let tree = self.policy.tree.with(rules).map_err(malformed)?;
         let policy = Policy {
-            tree: self.policy.tree.with(rules).map_err(malformed)?,
+            tree: tree
+                .with(surroundings::closed_in_private(&tree))
+                .map_err(malformed)?,
             ..self.policy.clone()
         };
         let view = self.view(&policy.tree, &sockets, &absent)?;
@@ -235,7 +240,16 @@ impl LinuxPolicy {
             return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
         }
         for _ in 0..TRIES {
-            let zygote = Arc::new(Zygote::start(&state.plan, &self.ahead)?);
+            let zygote = match Zygote::start(&state.plan, &self.ahead) {
+                Ok(zygote) => Arc::new(zygote),
+                // A socket that was to be masked went with its owner.
+                Err(failed) if is_target_gone(&failed) => {
+                    let sockets = Sockets::look(&self.policy.tree, &state.sockets);
+                    self.derive_again(&mut state, sockets, &rules)?;
+                    continue;
+                }
+                Err(failed) => return Err(failed.into()),
+            };
             // What was moved while the view was made may be in it where it was closed before.
             let rules = self.guarded.look();
             if Arc::ptr_eq(&rules, &state.guarded) {
@@ -405,6 +419,11 @@ pub(crate) fn namespaces(network: Access) -> u32 {
     } else {
         always | wire::NETWORK_NAMESPACE
     }
+}
+
+/// Whether something that the view was to cover is not there any more.
+fn is_target_gone(failed: &SetupFailed) -> bool {
+    failed.step == Step::Target.name() && failed.errno == Errno::NOENT.raw_os_error()
 }
 
 /// The place of the profile that a name is in: if a link leads there now, that is what was replaced.

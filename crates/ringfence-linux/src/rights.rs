@@ -2,6 +2,8 @@
 
 use ringfence_policy::{Access, Kind, Verdict};
 
+use crate::mutation::{self, Layer};
+
 /// Newest ABI whose additions this backend knows.
 const NEWEST: u32 = 9;
 
@@ -57,10 +59,11 @@ impl Landlock {
             (5, IOCTL_DEV),
             (ABI_UNIX_PATHS, RESOLVE_UNIX),
         ];
-        later
+        let rights = later
             .into_iter()
             .filter(|(since, _)| abi >= *since)
-            .fold(first, |rights, (_, right)| rights | right)
+            .fold(first, |rights, (_, right)| rights | right);
+        kept("right", rights)
     }
 
     pub(crate) fn scopes(self) -> u64 {
@@ -71,7 +74,10 @@ impl Landlock {
             return 0;
         }
         let signals = self.errata & SIGNALS_BETWEEN_THREADS != 0;
-        SCOPE_ABSTRACT_UNIX_SOCKET | if signals { SCOPE_SIGNAL } else { 0 }
+        kept(
+            "scope",
+            SCOPE_ABSTRACT_UNIX_SOCKET | if signals { SCOPE_SIGNAL } else { 0 },
+        )
     }
 
     /// What a rule grants beneath an object of this kind.
@@ -110,6 +116,17 @@ impl Landlock {
         };
         fitting & self.handled()
     }
+}
+
+/// The bits, each of which is a rule.
+fn kept(kind: &str, bits: u64) -> u64 {
+    if cfg!(not(feature = "mutation")) {
+        return bits;
+    }
+    let single = (0..u64::BITS).map(|bit| 1 << bit).filter(|bit| bits & bit != 0);
+    single
+        .filter(|bit| mutation::keeps(Layer::Landlock, || format!("{kind} {bit:#x}")))
+        .fold(0, |all, bit| all | bit)
 }
 
 /// `MAKE_CHAR` and `MAKE_BLOCK`: making device nodes needs a capability no command has.

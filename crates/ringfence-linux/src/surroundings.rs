@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use ringfence_host::runtime::Device;
-use ringfence_policy::{Access, Axes, Kind, Reach, RegionTree, Rule, Source, Verdict};
+use ringfence_policy::{
+    Access, Axes, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, Source, Verdict,
+};
 
 /// Memory filesystems private to the executor, shared by its commands. A profile that names one of these
 /// paths itself gets the host's directory instead.
@@ -32,6 +34,30 @@ const READ_AND_WRITE: Verdict = Verdict {
     execute: Access::Deny,
     write: Access::Allow,
 };
+
+/// Rules for what lies in a private directory and is spoken of on some axes only: what is said of the private
+/// directory is not said of the host's object there, which stays closed on the others.
+pub(crate) fn closed_in_private(tree: &RegionTree) -> Vec<Rule> {
+    let is_private = |rule: Option<&Rule>| rule.is_some_and(|rule| rule.source == Source::Private);
+    let of_host = |region: &Region<'_>| region.rules.iter().all(|rule| rule.source != Source::Private);
+    let closed = |region: Region<'_>| {
+        let close = |axis| is_private(tree.decide(region.path, axis).rule).then_some(Access::Deny);
+        let axes = Axes {
+            read: close(Axis::Read),
+            execute: close(Axis::Execute),
+            write: close(Axis::Write),
+        };
+        let at = Resolved {
+            path: region.path.to_owned(),
+            kind: region.kind,
+            identity: region.identity,
+            links: Vec::new(),
+        };
+        (axes != Axes::default()).then(|| Rule::new(at, Reach::Tree, axes, Source::Private))
+    };
+    let private = PRIVATE.iter().flat_map(|path| tree.beneath(Path::new(path)));
+    private.filter(of_host).filter_map(closed).collect()
+}
 
 /// The rules this backend adds to a policy's tree.
 pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bool) -> Vec<Rule> {

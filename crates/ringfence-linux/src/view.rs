@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Access, Hold, Kind, RegionTree, Verdict};
 use ringfence_zygote::plan::{Operation, Rule};
-use ringfence_zygote::wire::ViewOp;
+use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
+use crate::mutation::{self, Layer};
 use crate::rights::Landlock;
 use crate::seen::Seen;
 
@@ -85,6 +86,8 @@ pub(crate) struct Placement {
     pub(crate) read_by_landlock: bool,
     /// The view holds a copy of the file.
     pub(crate) copied: bool,
+    /// It is a mount of its own, and so stays where it is.
+    pub(crate) mounted: bool,
 }
 
 /// What a path lies in.
@@ -197,8 +200,11 @@ impl Builder<'_> {
             ..
         } = self;
         Ok(View {
-            operations,
-            rules,
+            operations: operations.into_iter().filter_map(kept).collect(),
+            rules: rules
+                .into_iter()
+                .filter(|rule| mutation::keeps(Layer::Landlock, || format!("rule {}", name(&rule.path))))
+                .collect(),
             watched,
             placements,
         })
@@ -238,6 +244,30 @@ impl Builder<'_> {
         (self.observe)(path)
             .map_err(|error| ViewError::Unreadable(path.to_owned(), error.raw_os_error().unwrap_or_default()))
     }
+}
+
+/// The operation with its attributes, each of which is a rule, as it is.
+fn kept(mut operation: Operation) -> Option<Operation> {
+    let kind = operation.kind.name();
+    if !mutation::keeps(Layer::View, || format!("{kind} {}", name(&operation.target))) {
+        return None;
+    }
+    for (attribute, is) in [
+        (ATTR_RDONLY, "read-only"),
+        (ATTR_NOSUID, "nosuid"),
+        (ATTR_NODEV, "nodev"),
+        (ATTR_NOEXEC, "noexec"),
+    ] {
+        let rule = || format!("{is} {}", name(&operation.target));
+        if operation.attributes & attribute != 0 && !mutation::keeps(Layer::View, rule) {
+            operation.attributes &= !attribute;
+        }
+    }
+    Some(operation)
+}
+
+fn name(path: &[u8]) -> String {
+    String::from_utf8_lossy(path).into_owned()
 }
 
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {

@@ -13,7 +13,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use common::{Attempt, Fence, Ground, snapshot};
-use ringfence::{ExecutorError, Root, Verdict, blocking};
+use ringfence::{ExecutorError, Guard, Root, Verdict, blocking};
 
 /// `w/a/b/kept` is a protected directory, `w/a/file` a protected file; `w/mine` and `w/x` are the command's own.
 fn lay_out(ground: &Ground) {
@@ -286,4 +286,52 @@ fn a_second_name_of_a_file_in_a_protected_directory_is_reported() {
     is_refused_for_its_names("w/hooks/kept", |ground| {
         Root::directory(ground.at("w/hooks"), Verdict::READ_ONLY)
     });
+}
+
+/// Protecting a place closes it and opens nothing: in a directory of which commands have their own, the host's files
+/// stay as unreadable as they were, whatever commands can do in theirs.
+#[test]
+fn protecting_opens_nothing_in_a_private_directory() {
+    let fence = Fence::with(|ground, profile| {
+        profile.guards.push(Guard::protect(ground.at("o")));
+        profile.guards.push(Guard::protect(ground.at("absent")));
+    });
+    for line in ["read {o}/secret", "list {o}", "append {o}/secret"] {
+        assert!(
+            matches!(fence.control(line), Attempt::Done(_)),
+            "unconfined, `{line}`"
+        );
+        assert!(
+            matches!(fence.attack(line), Attempt::Refused(_)),
+            "inside, `{line}`"
+        );
+    }
+}
+
+/// A root in the workspace that allows what the workspace does is no mount of its own, and yet must not be moved away
+/// from around a protected name.
+#[test]
+fn a_writable_root_around_a_protected_name_cannot_be_moved() {
+    let rows = [
+        ("rename {w}/x {w}/gone", MOUNTED),
+        ("rename {w}/x/y {w}/x/gone", MOUNTED),
+    ];
+    for (line, errno) in rows {
+        let lay_out = |ground: &Ground| ground.write("w/x/y/z", "kept\n");
+        let unconfined = Ground::new();
+        lay_out(&unconfined);
+        assert!(
+            matches!(unconfined.control(line), Attempt::Done(_)),
+            "unconfined, `{line}`"
+        );
+        let fence = Fence::with(|ground, profile| {
+            lay_out(ground);
+            profile
+                .roots
+                .push(Root::directory(ground.at("w/x"), Verdict::READ_WRITE));
+            profile.guards.push(Guard::protect(ground.at("w/x/y/z")));
+            profile.guards.push(Guard::protect(ground.at("w/x/absent")));
+        });
+        assert_eq!(fence.attack(line), Attempt::refused(errno), "inside, `{line}`");
+    }
 }

@@ -5,6 +5,7 @@
 
 use super::table::{ENOSYS, ENTRIES, LAST_REVIEWED, X32_BIT};
 use super::{Action, Architecture, Check};
+use crate::mutation::{self, Layer};
 
 /// `struct sock_filter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +64,7 @@ fn ranges(architecture: Architecture) -> Vec<NumberRange> {
     static KILL: Check = Check::Always(Action::Kill);
     let mut listed: Vec<(u32, &'static Check)> = ENTRIES
         .iter()
+        .filter(|entry| mutation::keeps(Layer::Filter, || entry.name.to_owned()))
         .filter_map(|entry| Some((entry.number(architecture)?, entry.check)))
         .collect();
     listed.sort_unstable_by_key(|(number, _)| *number);
@@ -80,7 +82,7 @@ fn ranges(architecture: Architecture) -> Vec<NumberRange> {
         push(number + 1, &ALLOW);
     }
     push(LAST_REVIEWED + 1, &NOT_REVIEWED);
-    if architecture == Architecture::X86_64 {
+    if architecture == Architecture::X86_64 && mutation::keeps(Layer::Filter, || "x32".to_owned()) {
         push(X32_BIT, &KILL);
     }
     ranges

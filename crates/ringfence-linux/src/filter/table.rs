@@ -33,7 +33,6 @@ impl Architecture {
 /// One system call: its number per architecture (if it exists there), the decision, and why.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    #[cfg_attr(not(test), expect(dead_code, reason = "documentation that tests use"))]
     pub(crate) name: &'static str,
     pub(crate) x86_64: Option<u32>,
     pub(crate) aarch64: Option<u32>,

@@ -30,7 +30,8 @@ impl Builder<'_> {
         if private {
             rights |= self.landlock.socket_rights(kind);
         }
-        let shown = !placement.absent && placement.narrowed.is_none();
+        let hidden = placement.narrowed.is_some() && !placement.read_by_landlock;
+        let shown = !placement.absent && !hidden;
         // Where nothing of the region shows there is no rule to inherit from.
         self.inherited_rights
             .push(inherited | if shown { rights } else { 0 });

@@ -15,7 +15,7 @@ impl Builder<'_> {
         let (Some(parent), Area::Bound { writable: true, .. }) = (parent, outside) else {
             return;
         };
-        let top = self.placements[parent].path.clone();
+        let top = self.placements[self.mounted(parent)].path.clone();
         let held = |directory: &&Path| match hold {
             Hold::Name => true,
             Hold::From(first) => directory.starts_with(first),
@@ -29,6 +29,19 @@ impl Builder<'_> {
                 self.operations.push(Operation::at(ViewOp::Pin, bytes(directory)));
             }
         }
+    }
+
+    /// The placement itself, or the nearest around it that is a mount: a writable region in another one is none where
+    /// both allow the same, and could be moved away with all that is in it.
+    fn mounted(&self, placement: usize) -> usize {
+        let mut at = placement;
+        while !self.placements[at].mounted
+            && let Some(around) = self.enclosing(&self.placements[at].path)
+            && matches!(self.placements[around].area, Area::Bound { writable: true, .. })
+        {
+            at = around;
+        }
+        at
     }
 
     /// Makes the links that lead to closed places mount points too: then nobody can replace them.

@@ -29,6 +29,7 @@ impl Builder<'_> {
             narrowed: None,
             read_by_landlock: false,
             copied: false,
+            mounted: false,
         };
         match self.wanted(region, &mut placement)? {
             Wanted::Private if matches!(outside, Area::Bound { .. }) && !self.is_directory(path)? => {
@@ -99,6 +100,7 @@ impl Builder<'_> {
             narrowed: None,
             read_by_landlock: false,
             copied: false,
+            mounted: false,
         });
     }
 
@@ -203,6 +205,7 @@ impl Builder<'_> {
         self.operations.push(operation);
         self.watch(region, found, By::Identity);
         placement.area = inside;
+        placement.mounted = true;
         Ok(())
     }
 

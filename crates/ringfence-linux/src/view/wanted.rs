@@ -47,6 +47,13 @@ impl Builder<'_> {
                     Some("writing and executing are withheld together with reading".to_owned());
                 return Ok(Wanted::Hidden);
             }
+            if verdict.execute == Access::Allow {
+                // The kernel opens for reading what it executes, and Landlock asks for that right too.
+                placement.narrowed = Some("executing is withheld together with reading".to_owned());
+                if !writable {
+                    return Ok(Wanted::Hidden);
+                }
+            }
             placement.read_by_landlock = true;
         }
         Ok(Wanted::Bound {
