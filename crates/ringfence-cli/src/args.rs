@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 }
 
 /// The tasks there are.
-pub(crate) const TASKS: [&str; 5] = ["run", "explain", "doctor", "man", "completions"];
+pub(crate) const TASKS: [&str; 6] = ["run", "explain", "doctor", "conformance", "man", "completions"];
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Task {
@@ -46,6 +46,12 @@ pub(crate) enum Task {
     Explain(Box<Explain>),
     /// Show what this host can enforce, by really trying it
     Doctor(Doctor),
+    /// Compare what policies say with what really happens on this host
+    ///
+    /// Generates profiles, builds a real tree of files for each in the directory for temporary files, and has a small
+    /// program attempt every operation at every boundary: first unconfined, to know what is possible at all, then confined.
+    /// Nothing is left behind.
+    Conformance(Conformance),
     /// Print a man page, as in `ringfence man run | man -l -`
     Man(Man),
     /// Print completions, for a file where the shell looks for them
@@ -207,6 +213,31 @@ pub(crate) struct Explain {
 
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const CONFORMANCE_DETAILS: &str = "\
+Examples:
+  # A short run.
+  ringfence conformance
+  # The same cases again.
+  ringfence conformance --cases 500 --seed 7
+
+Exit status: 0; 1 if policy and reality differ anywhere; 125 ringfence failed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = CONFORMANCE_DETAILS)]
+pub(crate) struct Conformance {
+    /// How many cases are generated
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) cases: u64,
+
+    /// Where the random numbers begin; the same seed gives the same cases [default: another one each time]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod conformance;
 mod doctor;
 mod documents;
 mod explain;
@@ -42,6 +43,7 @@ fn execute(task: &Task) -> Result<ExitCode, failure::Failure> {
         Task::Run(options) => run::run(options),
         Task::Explain(options) => explain::explain(options),
         Task::Doctor(options) => doctor::doctor(options),
+        Task::Conformance(options) => conformance::conformance(options),
         Task::Man(options) => documents::man(options),
         Task::Completions(options) => documents::completions(options),
     }

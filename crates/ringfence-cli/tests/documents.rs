@@ -15,6 +15,7 @@ fn help_texts_are_as_reviewed() {
         ("help-run-short.txt", &["run", "-h"]),
         ("help-explain.txt", &["explain", "--help"]),
         ("help-doctor.txt", &["doctor", "--help"]),
+        ("help-conformance.txt", &["conformance", "--help"]),
         ("help-man.txt", &["man", "--help"]),
         ("help-completions.txt", &["completions", "--help"]),
     ] {
@@ -32,6 +33,7 @@ fn man_pages_are_troff() {
         &["run"],
         &["explain"],
         &["doctor"],
+        &["conformance"],
         &["man"],
         &["completions"],
     ] {

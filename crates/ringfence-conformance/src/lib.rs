@@ -6,7 +6,7 @@
 //! executor reported; afterwards the tree is looked at from the host, so that what was refused had no effect and what was
 //! allowed had one. A difference is made smaller for as long as it stays one.
 //!
-//! Whoever writes a [`Backend`](ringfence::backend::Backend) can have it judged: [`Options::backend`].
+//! Whoever writes a [`Backend`] can have it judged: [`Options::backend`].
 //! [`base`] has the few checks that need nothing but a way to run a command.
 //!
 //! # What is not compared

@@ -1,0 +1,52 @@
+//! `ringfence conformance` compares, says what it found, and can be repeated.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use serde_json::Value;
+use support::Place;
+
+/// CON-51: the generated cases of a short run agree, and the numbers say that they were no empty ones.
+#[test]
+fn a_run_agrees_and_tells_what_it_tried() {
+    let done = Place::new()
+        .ringfence(["conformance", "--cases", "4", "--seed", "5"])
+        .succeeded();
+    assert!(
+        done.stdout.contains("cases                    4  (seed 5)"),
+        "{done:?}"
+    );
+    assert!(done.stdout.contains("disagreements            0"), "{done:?}");
+    assert!(done.stdout.ends_with("policy and reality agree\n"), "{done:?}");
+    assert_eq!(done.stderr, "");
+}
+
+#[test]
+fn a_seed_repeats_the_run() {
+    let run = || {
+        let arguments = ["conformance", "--cases", "3", "--seed", "11", "--json"];
+        let done = Place::new().ringfence(arguments).succeeded();
+        serde_json::from_str::<Value>(&done.stdout).unwrap()
+    };
+    let first = run();
+    assert_eq!(
+        (&first["agrees"], &first["seed"], &first["cases"]),
+        (&true.into(), &11.into(), &3.into())
+    );
+    assert!(first["attempts"].as_u64() > Some(500), "{first}");
+    assert!(first["agreed_denied"].as_u64() > Some(50), "{first}");
+    assert!(first["proven"]["write_boundary"].as_u64() > Some(10), "{first}");
+    assert_eq!(run(), first);
+}
+
+#[test]
+fn without_a_seed_there_is_another_each_time() {
+    let seed = || {
+        let done = Place::new()
+            .ringfence(["conformance", "--cases", "0", "--json"])
+            .succeeded();
+        serde_json::from_str::<Value>(&done.stdout).unwrap()["seed"].clone()
+    };
+    assert_ne!(seed(), seed());
+}
