@@ -81,6 +81,8 @@ struct State {
     looked_at_all: Instant,
     sockets: Sockets,
     zygote: Option<Arc<Zygote>>,
+    /// Whether all this is of a host as it is no more, because what followed from the last look could not be had.
+    outdated: bool,
     released: bool,
 }
 
@@ -135,6 +137,7 @@ impl LinuxPolicy {
             looked_at_all: Instant::now(),
             sockets: Sockets::default(),
             zygote: None,
+            outdated: false,
             released: false,
         };
         let compiled = Self {
@@ -162,6 +165,7 @@ impl LinuxPolicy {
 
     /// Derives view, plan and report from the policy and the host as it is now.
     fn derive(&self, state: &mut State, sockets: Sockets, guarded: &[Rule]) -> Result<(), Unavailable> {
+        state.outdated = true;
         let malformed = |error: TreeError| Unavailable::Path {
             path: self.policy.workspace.clone(),
             why: error.to_string(),
@@ -215,6 +219,7 @@ impl LinuxPolicy {
         state.sockets = sockets;
         // Commands that are still running keep the old one.
         state.zygote = None;
+        state.outdated = false;
         Ok(())
     }
 
@@ -231,7 +236,7 @@ impl LinuxPolicy {
         if state.released {
             return Err(LaunchError::Released);
         }
-        if stale {
+        if stale || state.outdated {
             self.derive_again(&mut state, sockets, &rules)?;
         } else {
             state.sockets = sockets;
