@@ -228,7 +228,7 @@ fn memoized(set: &ExecutorSet) -> Result<Duration, Failure> {
 }
 
 /// Profile and policy of many rules, from what a caller writes to what a backend is given.
-fn compile(config: &ProfileConfig) -> Result<Duration, Failure> {
+pub(crate) fn compile(config: &ProfileConfig) -> Result<Duration, Failure> {
     let began = Instant::now();
     let profile = Profile::new(config, &Host)?;
     std::hint::black_box(Policy::compile(&profile, Vec::new())?);

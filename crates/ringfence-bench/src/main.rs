@@ -16,6 +16,7 @@ mod statistics;
 use std::process::ExitCode;
 
 use clap::Parser;
+use ringfence::ProfileConfig;
 
 use candidates::{Candidates, Failure};
 use statistics::Figures;
@@ -34,6 +35,14 @@ struct Arguments {
     /// Measure only these, and what they are compared with
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
+
+    /// Only run so many unconfined commands of one executor, one after the other, for whoever counts what that takes
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "json", "only"])]
+    spawns: Option<usize>,
+
+    /// Only compile a policy of 500 rules so many times, likewise
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "json", "only", "spawns"])]
+    compiles: Option<usize>,
 
     /// The ringfence command to measure [default: beside this program]
     #[arg(long, value_name = "FILE")]
@@ -68,15 +77,38 @@ fn main() -> ExitCode {
         return linux::say_now().map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
     }
     let arguments = Arguments::parse();
-    match measure(&arguments) {
-        Ok(figures) if arguments.json => println!("{:#}", figures.to_json()),
-        Ok(figures) => print!("{}", figures.to_text()),
-        Err(error) => {
-            eprintln!("ringfence-bench: {error}");
-            return ExitCode::FAILURE;
-        }
+    let done = match (arguments.spawns, arguments.compiles) {
+        (Some(number), _) => spawn(number),
+        (_, Some(number)) => compile(number),
+        _ => measure(&arguments).map(|figures| {
+            if arguments.json {
+                println!("{:#}", figures.to_json());
+            } else {
+                print!("{}", figures.to_text());
+            }
+        }),
+    };
+    if let Err(error) = done {
+        eprintln!("ringfence-bench: {error}");
+        return ExitCode::FAILURE;
     }
     ExitCode::SUCCESS
+}
+
+/// Runs commands and measures nothing. They are unconfined, since valgrind lacks system calls that confining takes.
+fn spawn(number: usize) -> Result<(), Failure> {
+    let workspace = tempfile::tempdir()?;
+    let warm = scaled::Scaled::new(&ProfileConfig::unconfined(workspace.path()))?;
+    for _ in 0..number {
+        candidates::confined(&warm.executor, candidates::DYNAMIC.as_ref())?;
+    }
+    Ok(())
+}
+
+fn compile(number: usize) -> Result<(), Failure> {
+    let places = tempfile::tempdir()?;
+    let config = scaled::with_rules(places.path(), 500)?;
+    (0..number).try_for_each(|_| candidates::compile(&config).map(drop))
 }
 
 fn measure(arguments: &Arguments) -> Result<Figures, Failure> {

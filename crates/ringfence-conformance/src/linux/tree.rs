@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use ringfence::{Access, Guard, Pattern, Preset, ProfileConfig, Protection, Root, Verdict};
 use ringfence_zygote::attempt;
@@ -180,7 +182,19 @@ impl Layout {
 /// The probe itself: started without a request it ends at once.
 pub(crate) fn program(path: &Path) -> io::Result<()> {
     fs::write(path, attempt::IMAGE)?;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))?;
+    // A process that another thread started meanwhile may have inherited the file open for writing, and as long as it
+    // does, nobody can execute it.
+    let mut once = Command::new(path);
+    once.stdin(Stdio::null()).stdout(Stdio::null());
+    loop {
+        match once.status() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            ran => return ran.map(drop),
+        }
+    }
 }
 
 #[cfg(test)]
