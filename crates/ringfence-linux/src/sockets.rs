@@ -129,8 +129,8 @@ fn canonical(name: &Path) -> Option<PathBuf> {
     (directory.kind == Kind::Directory).then(|| Some(directory.path.join(name.file_name()?)))?
 }
 
-/// Whether somebody holds the socket at a path. Asked with a kind of socket hardly anybody uses, so that a holder of
-/// another kind does not notice: the kernel answers by the kind before it queues anything (unix(7)).
+/// Whether somebody holds the socket at a path. Asked with a datagram socket, which no holder notices: one of another
+/// kind is told apart before anything is queued, and of the same kind connecting queues nothing (unix(7)).
 fn is_answered(path: &Path) -> bool {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
     if !is_socket(path) {
@@ -139,7 +139,7 @@ fn is_answered(path: &Path) -> bool {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let (Ok(address), Ok(asking)) = (
         SocketAddrUnix::new(path),
-        socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None),
+        socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None),
     ) else {
         // A name too long to ask by, or no descriptor to ask with: then it is better hidden.
         return true;
