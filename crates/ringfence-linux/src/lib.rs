@@ -24,6 +24,7 @@ mod process;
 mod rights;
 mod seen;
 mod sockets;
+mod streams;
 mod surroundings;
 mod view;
 mod zygote;

@@ -30,6 +30,7 @@ use crate::process::Process;
 use crate::rights::Landlock;
 use crate::seen::Seen;
 use crate::sockets::Sockets;
+use crate::streams;
 use crate::surroundings;
 use crate::view::{self, Extras, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Zygote};
@@ -291,6 +292,7 @@ impl LinuxPolicy {
         };
         let scope = || limits::scope(&launch.limits, &self.facts.cgroups);
         let (zygote, report) = self.fresh_zygote()?;
+        streams::check(&self.tree(), self.facts.landlock, &launch.streams)?;
         match start_in(Arc::clone(&zygote), report, scope()?) {
             Err(failed) if zygote::is_gone(&failed) => {
                 // It was killed from outside. A new one is as good, once.

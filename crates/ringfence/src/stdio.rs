@@ -23,7 +23,8 @@ pub enum Stdio {
     /// For standard error: wherever standard output leads, in one order.
     Merged,
     /// This descriptor (on Windows: handle). A directory is refused. A file passed like this can be read or written
-    /// as it is open, and its owner can change its permissions through it, whatever the profile says of its path.
+    /// as it is open, and its owner can change its permissions through it, whatever the profile says of its path. Where
+    /// a command could also open it anew for more than the profile allows at its path, it is refused.
     Owned(Stream),
 }
 

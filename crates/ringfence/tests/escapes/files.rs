@@ -263,45 +263,62 @@ fn look_at(ground: &Ground, top: &str) -> Vec<PathBuf> {
     found
 }
 
-/// A file of the host's that is a command's input can be read as it is open, and that is all.
+/// A file of the host's that is a command's input can be read as it is open, and that is all. Protected files in an open
+/// place could be opened anew, and are refused.
 #[test]
 fn a_standard_stream_is_not_reopened_for_more() {
-    let ground = ground();
-    let fence = ground.fence(|config| profile(&ground, config));
     let script = include_str!("attacks/streams.py");
-    let all = |attack: &dyn Fn(fs::File, fs::File)| {
-        for name in ["w/a/file", "w/a/b/kept/inner", "o/shown/file", "o/secret"] {
-            let input = fs::File::open(ground.at(name)).unwrap();
+    for name in ["w/a/file", "w/a/b/kept/inner", "o/shown/file", "o/secret"] {
+        let free = ground();
+        let streams = |ground: &Ground| {
             let log = fs::OpenOptions::new()
                 .append(true)
                 .open(ground.at("w/closed/secret"));
-            attack(input, log.unwrap());
-        }
-    };
-    all(&|input, error| {
-        let mut command = ground.attacker(script, &[]);
-        let output = command.stdin(input).stderr(error).output().unwrap();
-        assert!(
-            String::from_utf8(output.stdout)
-                .unwrap()
-                .contains("write_input worked")
-        );
-    });
-    for name in ["w/a/file", "w/a/b/kept/inner", "o/shown/file"] {
-        fs::write(ground.at(name), "kept").unwrap();
-    }
-    ground.hide("o/secret");
-    ground.hide("w/closed/secret");
-    fs::remove_file(ground.at("w/alias")).unwrap();
-    let before = look(&ground);
-    all(&|input, error| {
-        let command = fence.attacker(script, &[]);
-        let outcome = command
-            .stdin(ringfence::Stdio::Owned(input.into()))
-            .stderr(ringfence::Stdio::Owned(error.into()))
+            (fs::File::open(ground.at(name)).unwrap(), log.unwrap())
+        };
+        let (input, log) = streams(&free);
+        let output = free
+            .attacker(script, &[])
+            .stdin(input)
+            .stderr(log)
             .output()
             .unwrap();
-        fence.tried(&outcome).none_worked();
-    });
-    assert_eq!(before, look(&ground));
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(
+            said.contains("write_input worked") && said.contains("read_log worked"),
+            "{said}"
+        );
+        assert_eq!(fs::read_to_string(free.at(name)).unwrap(), "evil");
+
+        let ground = ground();
+        let fence = ground.fence(|config| {
+            profile(&ground, config);
+            // Else the directory around the workspace is a private one, which hides what happens here.
+            let around = ground.at("w").parent().unwrap().to_owned();
+            config.roots.push(Root::directory(around, Verdict::DENY));
+        });
+        let before = look(&ground);
+        let (input, log) = streams(&ground);
+        for (input, log) in [(Some(input), None), (None, Some(log))] {
+            let mut command = fence.attacker(script, &[]);
+            let kept = input.is_some() && name.starts_with("w/") || log.is_some();
+            if let Some(input) = input {
+                command = command.stdin(ringfence::Stdio::Owned(input.into()));
+            }
+            if let Some(log) = log {
+                command = command.stderr(ringfence::Stdio::Owned(log.into()));
+            }
+            match command.output() {
+                Ok(outcome) => {
+                    assert!(!kept, "{name}");
+                    fence.tried(&outcome).none_worked();
+                }
+                Err(error) => {
+                    let said = error.to_string();
+                    assert!(kept && said.contains("pass it through a pipe"), "{name}: {said}");
+                }
+            }
+        }
+        assert_eq!(before, look(&ground), "{name}");
+    }
 }
