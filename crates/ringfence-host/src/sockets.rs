@@ -35,34 +35,51 @@ pub fn bound() -> io::Result<Bound> {
 pub struct Search {
     /// The socket files, sorted.
     pub found: Vec<PathBuf>,
+    /// The named pipes, sorted.
+    pub pipes: Vec<PathBuf>,
     /// Whether everything below the roots was looked at.
     pub complete: bool,
 }
 
-/// Looks for socket files below directories.
+/// Looks for socket files, and named pipes, below directories.
 ///
 /// At most `limit` entries are looked at, nearest to the roots first. Links are not followed, mount points
 /// are entered. A directory that cannot be listed, or the limit, makes the answer incomplete. A root that is
 /// not a directory holds nothing. On systems without socket files nothing is found.
 pub fn search(roots: &[PathBuf], limit: usize) -> Search {
-    let mut found = Vec::new();
-    let complete = crate::scan::scan(roots, limit, |entry| {
-        if entry.file_type().is_ok_and(is_socket) {
-            found.push(entry.path());
+    let mut search = Search::default();
+    search.complete = crate::scan::scan(roots, limit, |entry| {
+        let Ok(kind) = entry.file_type() else {
+            return;
+        };
+        if is_socket(kind) {
+            search.found.push(entry.path());
+        } else if is_pipe(kind) {
+            search.pipes.push(entry.path());
         }
     });
-    found.sort();
-    Search { found, complete }
+    search.found.sort();
+    search.pipes.sort();
+    search
 }
 
 #[cfg(unix)]
 fn is_socket(kind: std::fs::FileType) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    kind.is_socket()
+    std::os::unix::fs::FileTypeExt::is_socket(&kind)
+}
+
+#[cfg(unix)]
+fn is_pipe(kind: std::fs::FileType) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&kind)
 }
 
 #[cfg(not(unix))]
 fn is_socket(_: std::fs::FileType) -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: std::fs::FileType) -> bool {
     false
 }
 

@@ -307,7 +307,7 @@ impl LinuxPolicy {
     }
 
     fn view(&self, tree: &RegionTree, sockets: &Sockets, absent: &Absent) -> Result<View, Unavailable> {
-        let masked = sockets.paths();
+        let masked: Vec<PathBuf> = sockets.paths().into_iter().chain(sockets.pipes(tree)).collect();
         let extras = Extras {
             sockets: &masked,
             placeholders: absent.links().collect(),

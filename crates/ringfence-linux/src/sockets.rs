@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ringfence_host::Host;
 use ringfence_host::sockets::{self, Bound};
-use ringfence_policy::{Axis, Kind, RegionTree, Resolve, Source};
+use ringfence_policy::{Access, Axis, Kind, RegionTree, Resolve, Source};
 
 /// Files looked at when a socket was bound by a relative path and must be searched for.
 const SEARCH_LIMIT: usize = 50_000;
@@ -31,6 +31,8 @@ pub(crate) struct Sockets {
     searched: Vec<PathBuf>,
     /// What was found near the roots when the policy was compiled.
     nearby: Vec<PathBuf>,
+    /// Named pipes found there.
+    pipes: Vec<PathBuf>,
     /// Whether the search looked at everything.
     pub(crate) complete: bool,
 }
@@ -39,11 +41,12 @@ impl Sockets {
     /// The first look, which also searches near the roots.
     pub(crate) fn first(tree: &RegionTree) -> Self {
         let near = |source: &Source| matches!(source, Source::Workspace | Source::Root(_));
-        let nearby = sockets::search(&roots(tree, near), NEARBY_LIMIT).found;
+        let nearby = sockets::search(&roots(tree, near), NEARBY_LIMIT);
         Self::look(
             tree,
             &Self {
-                nearby,
+                nearby: nearby.found,
+                pipes: nearby.pipes,
                 ..Self::default()
             },
         )
@@ -99,6 +102,7 @@ impl Sockets {
             unlocated,
             searched,
             nearby: before.nearby.clone(),
+            pipes: before.pipes.clone(),
             complete,
         }
     }
@@ -107,6 +111,13 @@ impl Sockets {
     pub(crate) fn are_same(&self, other: &Self) -> bool {
         (&self.located, &self.unlocated, self.complete) == (&other.located, &other.unlocated, other.complete)
             && (&self.searched, &self.nearby) == (&other.searched, &other.nearby)
+    }
+
+    /// Where the named pipes are that must not be written: a read-only mount does not keep anybody from that, and
+    /// Landlock not where a directory above may be written.
+    pub(crate) fn pipes(&self, tree: &RegionTree) -> impl Iterator<Item = PathBuf> {
+        let closed = |path: &&PathBuf| tree.decide(path, Axis::Write).access != Access::Allow;
+        self.pipes.iter().filter(closed).cloned()
     }
 
     /// Where they are. A file that nobody answers at any more is not among them: a command may want to remove it.

@@ -115,7 +115,7 @@ pub(crate) enum ViewError {
 /// What is in the shown places and needs an operation of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Extras<'a> {
-    /// Sockets of the host, to be hidden.
+    /// Sockets and named pipes of the host, to be hidden.
     pub(crate) sockets: &'a [PathBuf],
     /// Links that lead nowhere, to be kept in their places.
     pub(crate) placeholders: BTreeSet<&'a Path>,

@@ -4,6 +4,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
+use std::process::Command;
 
 use ringfence::{ProfileConfig, Root, Verdict};
 
@@ -200,6 +201,37 @@ def runs():
 ";
     let said = fence.attacker(allowed, &[]).output().unwrap().stdout.to_text();
     assert_eq!(said, "x\nruns worked \n");
+}
+
+/// Named pipes can be written on a read-only mount: whoever listens on the host would obey.
+#[test]
+fn no_named_pipe_of_the_host_is_written() {
+    use std::io::Read;
+    use std::os::unix::fs::OpenOptionsExt;
+    let ground = ground();
+    let places = ["o/shown/pipe", "w/a/b/kept/pipe", "w/.git/hooks/pipe"].map(|place| ground.at(place));
+    fs::create_dir_all(ground.at("w/.git/hooks")).unwrap();
+    for place in &places {
+        let made = Command::new("mkfifo").arg(place).status().unwrap();
+        assert!(made.success());
+    }
+    let fence = ground.fence(|config| profile(&ground, config));
+    for place in &places {
+        let open = fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+            .open(place);
+        let pipe = open.unwrap();
+        let script = "
+@way
+def write_to_a_pipe():
+    write(ARGUMENTS[0], 'obey')
+";
+        fence.withstands(script, &[place.to_str().unwrap()], &|| {
+            (&pipe).read(&mut [0; 16]).is_ok()
+        });
+    }
 }
 
 /// A name that changes between a harmless file and a link to what is closed, 10 000 times.

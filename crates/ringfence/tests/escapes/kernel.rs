@@ -70,7 +70,7 @@ fn no_setting_of_the_kernel_can_be_written() {
 }
 
 #[test]
-fn no_control_group_can_be_made_or_left() {
+fn s_21_no_control_group_can_be_made_or_left() {
     let ground = Ground::new();
     let name = format!("rf-escape-{}", std::process::id());
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
