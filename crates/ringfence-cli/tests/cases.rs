@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
+#[path = "cases/hosts.rs"]
+mod hosts;
 mod support;
 
 use std::fs;

@@ -1,0 +1,111 @@
+//! Hosts that refuse a step of the set-up, and sandboxes within the sandbox.
+
+use std::process::Command;
+
+use crate::support::{Done, Place, RINGFENCE};
+
+/// Runs a shell script in the workspace; in it, `$0` is ringfence.
+fn sh(place: &Place, wrapper: &[&str], script: &str) -> Done {
+    let mut command = place.unconfined(wrapper[0]);
+    command.args(&wrapper[1..]).args(["sh", "-c", script, RINGFENCE]);
+    place.finish(command.spawn().unwrap())
+}
+
+/// What was refused is said, and how to get it; nothing ran.
+#[track_caller]
+fn refused(place: &Place, done: &Done, said: &[&str]) {
+    assert_eq!((done.status, done.stdout.as_str()), (125, ""), "{done:#?}");
+    for said in said {
+        assert!(done.stderr.contains(said), "{said}: {done:#?}");
+    }
+    assert!(!place.file("ran").exists());
+}
+
+const RUN: &str = r#"exec "$0" run -- touch ran"#;
+
+/// With neither user namespaces nor capabilities of its own, nothing can be confined.
+#[test]
+fn s_18_without_user_namespaces_nothing_runs_and_the_remedy_is_named() {
+    let place = Place::new();
+    let none = "echo 0 >/proc/sys/user/max_user_namespaces && \
+                exec setpriv --inh-caps=-all --bounding-set=-all \"$0\" run -- touch ran";
+    let hint = [
+        "create namespaces: No space left",
+        "hint: ",
+        "user.max_user_namespaces",
+    ];
+    refused(&place, &sh(&place, &["unshare", "-Ur"], none), &hint);
+
+    // A container's filter, for one who is no administrator.
+    let filter = include_str!("no_user_namespaces.py");
+    let wrapper = [
+        "/usr/bin/python3",
+        "-c",
+        filter,
+        "setpriv",
+        "--bounding-set=-all",
+        "--inh-caps=-all",
+    ];
+    let wrapper: &[&str] = if is_root() { &wrapper } else { &wrapper[..3] };
+    let done = sh(&place, wrapper, RUN);
+    refused(
+        &place,
+        &done,
+        &["create namespaces: Operation not permitted", "unshare(2)"],
+    );
+
+    sh(&place, &["env"], RUN).succeeded();
+    assert!(place.file("ran").exists());
+}
+
+#[test]
+fn s_19_with_a_masked_proc_nothing_runs_and_the_remedy_is_named() {
+    let place = Place::new();
+    let masked = format!("mount --bind /dev/null /proc/interrupts && {RUN}");
+    let done = sh(&place, &["unshare", "-Urm"], &masked);
+    refused(
+        &place,
+        &done,
+        &["mount the executor's /proc", "hint: ", "unmasked /proc"],
+    );
+    sh(&place, &["unshare", "-Urm"], RUN).succeeded();
+}
+
+/// A second fence needs namespaces, which the first keeps from everybody: it says so, and runs nothing.
+#[test]
+fn s_22_no_other_sandbox_can_be_made_inside() {
+    let directory = std::path::Path::new(RINGFENCE)
+        .parent()
+        .unwrap()
+        .to_str()
+        .unwrap();
+    for (program, said) in [
+        (&["unshare", "-Ur"][..], "unshare failed: Operation not permitted"),
+        (
+            &["bwrap", "--unshare-user", "--dev-bind", "/", "/"],
+            "No permissions to create new namespace",
+        ),
+        (
+            &[RINGFENCE, "run", "--"],
+            "create namespaces: Operation not permitted",
+        ),
+    ] {
+        let place = Place::new();
+        let run = [program, &["touch", "ran"]].concat();
+        let mut outside = place.unconfined(run[0]);
+        assert!(
+            outside.args(&run[1..]).output().unwrap().status.success(),
+            "{run:?}"
+        );
+        std::fs::remove_file(place.file("ran")).unwrap();
+        let done = place.ringfence([&["run", "--ro", directory, "--"][..], &run].concat());
+        assert!(done.status != 0 && done.stderr.contains(said), "{done:#?}");
+        let left = std::fs::read_dir(place.workspace()).unwrap().count();
+        assert_eq!(left, 0, "something is left in the workspace");
+    }
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    id.stdout == b"0\n"
+}
