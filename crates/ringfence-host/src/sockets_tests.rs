@@ -91,7 +91,7 @@ fn a_table_that_is_cut_off_or_strange_does_no_harm() {
 }
 
 #[test]
-fn search_finds_socket_files_only() {
+fn search_finds_socket_files_and_named_pipes_only() {
     let tree = Tree::new();
     tree.dir("ws/a/b");
     tree.file("ws/a/file");
@@ -100,11 +100,15 @@ fn search_finds_socket_files_only() {
     let (deep, top, outside) = (tree.path("ws/a/b/s"), tree.path("ws/s"), tree.path("elsewhere/s"));
     let _sockets = [&deep, &top, &outside].map(|path| UnixListener::bind(path).unwrap());
     tree.link("ws/alias", "s");
+    let pipe = tree.path("ws/a/pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
     let roots = [tree.path("ws"), tree.path("ws/a"), tree.path("missing")];
     assert_eq!(
         search(&roots, 100),
         Search {
             found: vec![deep, top.clone()],
+            pipes: vec![pipe],
             complete: true
         }
     );
@@ -112,6 +116,7 @@ fn search_finds_socket_files_only() {
         search(&roots, 4),
         Search {
             found: vec![top],
+            pipes: Vec::new(),
             complete: false
         }
     );
