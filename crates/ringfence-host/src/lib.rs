@@ -33,6 +33,8 @@ pub mod links;
 pub mod mountinfo;
 mod observe;
 #[cfg(target_os = "linux")]
+mod owner;
+#[cfg(target_os = "linux")]
 pub mod placeholder;
 #[cfg(not(target_os = "linux"))]
 #[path = "placeholder/none.rs"]
@@ -49,3 +51,5 @@ mod walk;
 
 pub use host::Host;
 pub use observe::observe;
+#[cfg(target_os = "linux")]
+pub use owner::Owner;

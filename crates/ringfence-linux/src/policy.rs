@@ -120,9 +120,8 @@ impl LinuxPolicy {
             path: policy.workspace.clone(),
             why: error.to_string(),
         })?;
-        if policy.limits.set().next().is_some() {
-            facts.cgroups.sweep();
-        }
+        // A host that was killed had limits even if this one has none.
+        facts.cgroups.sweep();
         let sockets = Sockets::first(&policy.tree);
         let facts = facts.clone();
         let rules = guarded.rules();

@@ -13,7 +13,7 @@ use ringfence_host::placeholder;
 /// Followed by the owner's process and a number. Short, since sockets are made deep beneath it and their paths hold 107
 /// bytes (unix(7)).
 const PREFIX: &str = "rf-";
-/// What a directory is called until it is locked.
+/// What a directory is called until it is locked, followed by who makes it and a number.
 const UNFINISHED: &str = ".rf-";
 const OWNER: &str = "owner";
 /// In the directory of each executor: what its backend made elsewhere on the host.
@@ -36,7 +36,7 @@ impl OwnedDirectory {
         sweep(root, &locks);
         let path = unused_name(root)?;
         // Nobody may take the directory for an abandoned one before it is locked: it gets its name last.
-        let hidden = root.join(format!("{UNFINISHED}{:016x}", random()));
+        let hidden = root.join(format!("{UNFINISHED}{}-{:016x}", maker(), random()));
         make_private(&hidden)?;
         let owner = claim(&hidden.join(OWNER)).inspect_err(|_| remove_quietly(&hidden))?;
         fs::rename(&hidden, &path).inspect_err(|_| remove_quietly(&hidden))?;
@@ -108,6 +108,26 @@ fn this_process() -> String {
     let fields = stat.rsplit(')').next().unwrap_or_default();
     let started = fields.split_whitespace().nth(FIELDS_BEFORE_START).unwrap_or("0");
     format!("{}.{started}", std::process::id())
+}
+
+/// This process, by what [`is_dead`] knows it by.
+fn maker() -> String {
+    #[cfg(target_os = "linux")]
+    if let Ok(owner) = ringfence_host::Owner::this_process() {
+        return owner.to_string();
+    }
+    std::process::id().to_string()
+}
+
+/// Whether the maker of an unfinished directory is certainly dead.
+#[cfg(target_os = "linux")]
+fn is_dead(maker: &str) -> bool {
+    ringfence_host::Owner::parse(maker).is_some_and(ringfence_host::Owner::is_dead)
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn is_dead(_: &str) -> bool {
+    false
 }
 
 /// A number that other sets are unlikely to have; that the name is free is checked.
@@ -197,7 +217,14 @@ fn is_abandoned(directory: &Path) -> bool {
     if !seen.is_dir() || seen.uid() != rustix::process::geteuid().as_raw() {
         return false;
     }
-    if name.starts_with(UNFINISHED) {
+    if let Some(unfinished) = name.strip_prefix(UNFINISHED) {
+        if unfinished
+            .rsplit_once('-')
+            .is_some_and(|(maker, _)| is_dead(maker))
+        {
+            return true;
+        }
+        // Who can't be seen may be in another pid namespace.
         let age = seen.modified().ok().and_then(|made| made.elapsed().ok());
         return age.is_some_and(|age| age > MAKING_TAKES_AT_MOST);
     }
@@ -344,6 +371,24 @@ mod tests {
         let owned = OwnedDirectory::create(root.path()).unwrap();
         assert!(!dead.exists() && stranger.exists());
         drop(owned);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_directory_whose_maker_was_killed_is_swept_and_no_other_unfinished_one() {
+        let root = tempfile::tempdir().unwrap();
+        let ours = maker();
+        let mut fields: Vec<&str> = ours.split('-').collect();
+        fields[2] = "1";
+        let unfinished = |maker: &str| root.path().join(format!("{UNFINISHED}{maker}-0123"));
+        let (dead, alive) = (unfinished(&fields.join("-")), unfinished(&ours));
+        fields[0] = "1";
+        let elsewhere = unfinished(&fields.join("-"));
+        for directory in [&dead, &alive, &elsewhere] {
+            fs::create_dir(directory).unwrap();
+        }
+        drop(OwnedDirectory::create(root.path()).unwrap());
+        assert!(!dead.exists() && alive.exists() && elsewhere.exists());
     }
 
     #[test]

@@ -88,13 +88,15 @@ fn nothing_is_left_of_hosts_that_are_killed_and_other_sets_go_on() {
         }
         assert!(set.close().is_clean());
     };
+    // What is kept by intention, homes and their locks, is there from now on.
     next_set();
+    Live::new(&ground).ends();
+    let first = Traces::settled(&ground);
     let mut live = Live::new(&ground);
-    // What its executor makes for the second command, and keeps.
-    live.goes_on();
-    live.goes_on();
-    let before = Traces::settled(&ground);
     for round in 0..kills {
+        // What the live set has changes with its commands, and with its workspace.
+        live.goes_on();
+        let before = Traces::settled(&ground);
         let mut host = start_host(&ground);
         sleep(Duration::from_millis(random.below(LONGEST_LIFE_MILLIS)));
         host.kill().unwrap();
@@ -109,9 +111,9 @@ fn nothing_is_left_of_hosts_that_are_killed_and_other_sets_go_on() {
         }
         next_set();
         before.are_all(&ground, Some(host.id()), &format!("round {round}"));
-        live.goes_on();
     }
     live.ends();
+    first.are_all(&ground, None, "after the last set");
     no_locks_are_left(|| drop(ground.set(&ground.config())));
 }
 

@@ -65,11 +65,6 @@ pub(super) fn read(file: &Path) -> Result<String, ScopeError> {
 }
 
 /// The text of a file, with replacement characters for what is no text.
-pub(super) fn read_lossy(file: &Path) -> Result<String, ScopeError> {
-    let bytes = fs::read(file).map_err(|error| unreadable(file, &error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
 /// A file that holds one number.
 pub(super) fn number(file: &Path) -> Option<u64> {
     match fs::read_to_string(file).ok()?.trim_end() {

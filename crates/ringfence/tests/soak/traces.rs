@@ -54,7 +54,7 @@ impl Traces {
         let until = Instant::now() + PATIENCE;
         let mut last = Self::now(ground, None);
         loop {
-            sleep(10 * PACE);
+            sleep(5 * PACE);
             let now = Self::now(ground, None);
             if now == last {
                 return now;
