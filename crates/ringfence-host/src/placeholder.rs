@@ -359,8 +359,11 @@ fn remove(place: &Place<'_>, content: Option<&[u8]>, object: Option<ObjectId>) -
     if is_another || !place.holds(content) {
         return Ok(false);
     }
-    unlinkat(&place.parent, place.name, AtFlags::empty())?;
-    Ok(true)
+    match unlinkat(&place.parent, place.name, AtFlags::empty()) {
+        // Mounted upon: this process is confined itself, and the placeholder is that of whoever confines it.
+        Err(Errno::BUSY) => Ok(false),
+        removed => Ok(removed.map(|()| true)?),
+    }
 }
 
 /// A name and the directory it is in; a link that somebody put on the way there is not followed.

@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ringfence_host::cgroup::Cgroups;
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
     Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Region, Report,
@@ -11,7 +10,7 @@ use ringfence_policy::{
 };
 
 use crate::absent::{self, Absent};
-use crate::limits;
+use crate::limits::{self, Groups};
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
@@ -32,7 +31,7 @@ pub(crate) fn report(
     landlock: Landlock,
     complete: Complete,
     absent: &Absent,
-    cgroups: &Cgroups,
+    cgroups: &Groups,
 ) -> Report {
     let placements = view.placements.iter();
     let answers = Answers {
@@ -65,7 +64,7 @@ struct Answers<'a> {
     landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
-    cgroups: &'a Cgroups,
+    cgroups: &'a Groups,
 }
 
 impl Answers<'_> {

@@ -10,7 +10,7 @@ use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
     Unavailable,
 };
-use ringfence_host::cgroup::{Cgroups, Scope};
+use ringfence_host::cgroup::Scope;
 use ringfence_host::guarded::Replaced;
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
@@ -24,7 +24,7 @@ use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
 use crate::launch;
-use crate::limits;
+use crate::limits::{self, Groups};
 use crate::look::{Look, lock};
 use crate::process::Process;
 use crate::rights::Landlock;
@@ -47,7 +47,7 @@ const TRIES: usize = 8;
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
     pub(crate) devices: Vec<Device>,
-    pub(crate) cgroups: Cgroups,
+    pub(crate) cgroups: Arc<Groups>,
 }
 
 /// One executor's policy.

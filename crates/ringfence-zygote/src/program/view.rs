@@ -74,8 +74,10 @@ fn execute<'a>(
             attach_restricted(table, &tree, &target, operation.attributes).at_path(Step::View, at)
         }
         ViewOp::Pin => {
-            let tree = sys::clone_tree(&open_target(plan, root, at)?).at_path(Step::View, at)?;
-            attach(plan, root, &tree, at)
+            let target = open_target(plan, root, at)?;
+            sys::clone_tree(&target)
+                .and_then(|tree| sys::attach(&tree, &target))
+                .at_path(Step::View, at)
         }
         ViewOp::Tmpfs => attach(plan, root, &tmpfs(operation).at_path(Step::View, at)?, at),
         ViewOp::Devpts => attach(plan, root, &devpts().at_path(Step::View, at)?, at),
