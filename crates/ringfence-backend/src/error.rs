@@ -133,8 +133,11 @@ impl SetupFailed {
 impl fmt::Display for SetupFailed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.step)?;
-        if let Some(path) = &self.path {
-            write!(f, " {}", path.display())?;
+        // A name may hold line ends, and worse for a terminal.
+        match &self.path {
+            Some(path) if path.to_string_lossy().contains(char::is_control) => write!(f, " {path:?}")?,
+            Some(path) => write!(f, " {}", path.display())?,
+            None => {}
         }
         write!(f, ": {}", std::io::Error::from_raw_os_error(self.errno))
     }
@@ -199,5 +202,24 @@ impl SignalError {
             Self::Ended => "process_ended",
             Self::Failed { .. } => "process_signal_failed",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_line_whatever_the_path_holds() {
+        let shown = |path: &str| {
+            let failed = SetupFailed {
+                step: "execute the program",
+                errno: 2,
+                path: Some(path.into()),
+            };
+            failed.to_string()
+        };
+        assert!(shown("/a b").starts_with("execute the program /a b: "));
+        assert!(shown("/a\n\u{1b}[1mb").starts_with(r#"execute the program "/a\n\u{1b}[1mb": "#));
     }
 }

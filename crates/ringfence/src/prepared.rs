@@ -458,7 +458,7 @@ fn resolve_directory(given: &std::path::Path) -> Result<Resolved, RunError> {
         .map_err(|error| invalid(error.to_string()))?;
     match resolved.kind {
         Kind::Directory => Ok(resolved),
-        Kind::File => Err(invalid(format!("{} is not a directory", given.display()))),
-        Kind::Absent => Err(invalid(format!("{} does not exist", given.display()))),
+        Kind::File => Err(invalid(format!("{given:?} is not a directory"))),
+        Kind::Absent => Err(invalid(format!("{given:?} does not exist"))),
     }
 }
