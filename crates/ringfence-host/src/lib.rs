@@ -25,6 +25,9 @@
 pub mod cgroup;
 #[cfg(unix)]
 pub mod file_lock;
+#[cfg(all(target_os = "linux", any(test, fuzzing)))]
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod guarded;
 mod homes;
 mod host;

@@ -13,7 +13,7 @@
 mod aside;
 pub(crate) mod config;
 mod files;
-mod index;
+pub(crate) mod index;
 mod keys;
 mod pointer;
 mod programs;

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::Bound;
 
 /// Takes the bound paths out of the table; see `unix_seq_show` in the kernel's net/unix/af_unix.c.
-pub(super) fn parse(table: &[u8]) -> Bound {
+pub(crate) fn parse(table: &[u8]) -> Bound {
     let mut names = names(table);
     names.sort_unstable();
     let (mut absolute, relative): (Vec<_>, Vec<_>) =

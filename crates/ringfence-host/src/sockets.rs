@@ -103,7 +103,7 @@ fn list() -> io::Result<Bound> {
 
 #[cfg(target_os = "linux")]
 #[path = "socket_table.rs"]
-mod table;
+pub(crate) mod table;
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]

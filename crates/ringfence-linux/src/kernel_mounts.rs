@@ -43,7 +43,7 @@ pub(crate) fn list() -> Vec<Mount> {
         .unwrap_or_default()
 }
 
-fn parse(text: &[u8]) -> Vec<Mount> {
+pub(crate) fn parse(text: &[u8]) -> Vec<Mount> {
     text.split(|byte| *byte == b'\n').filter_map(mount).collect()
 }
 

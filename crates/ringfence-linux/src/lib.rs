@@ -12,6 +12,9 @@ mod absent;
 mod ahead;
 mod discharge;
 mod filter;
+#[cfg(any(test, fuzzing))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod kernel_mounts;
 mod launch;
 mod limits;

@@ -343,7 +343,7 @@ fn receive(from: &OwnedFd) -> Option<Received> {
     }
 }
 
-fn failure(message: &[u8]) -> Event {
+pub(crate) fn failure(message: &[u8]) -> Event {
     let unreadable = || crate::zygote::failed(Step::Command, Errno::PROTO);
     let mut failed = decode_failure(message).unwrap_or_else(unreadable);
     let is_changed = failed.step == Step::Chdir.name() && failed.errno == Errno::STALE.raw_os_error();
@@ -354,7 +354,7 @@ fn failure(message: &[u8]) -> Event {
 }
 
 /// How the command ended, and whether nothing else of its tree is left; `None` if the message is about something else.
-fn exit(message: &[u8]) -> Option<(ExitStatus, bool)> {
+pub(crate) fn exit(message: &[u8]) -> Option<(ExitStatus, bool)> {
     if tag(message) != Some(EXIT_TAG) {
         return None;
     }

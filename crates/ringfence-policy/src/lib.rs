@@ -52,6 +52,9 @@ mod environment;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
 mod fingerprint;
+#[cfg(all(unix, any(test, fuzzing)))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod glob;
 mod guarantee;
 mod guard;

@@ -33,6 +33,14 @@ mod probe_body;
 ))]
 use body::sys;
 
+#[cfg(all(
+    any(test, fuzzing),
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+#[doc(hidden)]
+pub mod fuzzing;
+
 /// The program, to be executed from a file or a sealed memfd.
 pub static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zygote"));
 

@@ -45,6 +45,9 @@ mod end;
 mod environment;
 mod error;
 mod executor;
+#[cfg(all(unix, any(test, fuzzing)))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod guarded;
 mod input;
 mod kept;

@@ -69,7 +69,7 @@ pub fn links(git_directory: &Path, path_in_tree: &[u8]) -> io::Result<Linked> {
 }
 
 /// Looks into an index; nothing if it is not well formed.
-fn look(bytes: &[u8], hash_bytes: usize, wanted: &[u8]) -> Option<Linked> {
+pub(crate) fn look(bytes: &[u8], hash_bytes: usize, wanted: &[u8]) -> Option<Linked> {
     let body = bytes.len().checked_sub(hash_bytes)?;
     let mut index = Index {
         bytes: bytes.get(..body)?,

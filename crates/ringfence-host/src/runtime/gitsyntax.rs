@@ -2,19 +2,19 @@
 
 /// One variable as it is set in a file.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Setting {
+pub(crate) struct Setting {
     /// In lower case.
-    pub(super) section: Vec<u8>,
+    pub(crate) section: Vec<u8>,
     /// Empty where there is none.
-    pub(super) subsection: Vec<u8>,
+    pub(crate) subsection: Vec<u8>,
     /// In lower case.
-    pub(super) name: Vec<u8>,
+    pub(crate) name: Vec<u8>,
     /// None for a name alone, which means true.
-    pub(super) value: Option<Vec<u8>>,
+    pub(crate) value: Option<Vec<u8>>,
 }
 
 /// Reads the settings before the first place that git would complain about.
-pub(super) fn parse(text: &[u8]) -> Vec<Setting> {
+pub(crate) fn parse(text: &[u8]) -> Vec<Setting> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut parser = Parser { text, at: 0 };
     let mut settings = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &[u8]) -> Vec<Setting> {
 }
 
 /// A value as it must be written to be read back.
-pub(super) fn quoted(value: &[u8]) -> Vec<u8> {
+pub(crate) fn quoted(value: &[u8]) -> Vec<u8> {
     let mut text = vec![b'"'];
     for byte in value {
         if matches!(byte, b'"' | b'\\') {

@@ -13,7 +13,7 @@ mod discover;
 mod finder;
 mod gitconfig;
 mod gitpattern;
-mod gitsyntax;
+pub(crate) mod gitsyntax;
 mod guard;
 mod layouts;
 mod look;

@@ -4,77 +4,11 @@ use std::os::unix::ffi::OsStrExt;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use super::oracle::{characters, oracle};
 use super::*;
 
 fn raw(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
-}
-
-/// What a pattern matches, straight from the definition and without regard to time.
-///
-/// Takes and gives characters, a stray byte being one from a private range.
-fn oracle(pattern: &[char], path: &[char]) -> bool {
-    let suffixes = || (0..=path.len()).map(|skipped| path.split_at(skipped));
-    match pattern {
-        [] => path.is_empty(),
-        ['/', '*', '*', '*', rest @ ..] => oracle(&[&['/', '*', '*'], rest].concat(), path),
-        ['/', '*', '*', '/', rest @ ..] => {
-            let beneath = [&['/'], rest].concat();
-            let within = [&['*', '*'], beneath.as_slice()].concat();
-            path.split_first().is_some_and(|(first, after)| {
-                *first == '/' && (oracle(&beneath, path) || oracle(&within, after))
-            })
-        }
-        ['*', '*', '*', ..] => oracle(&pattern[1..], path),
-        ['*', '*', rest @ ..] => suffixes().any(|(_, suffix)| oracle(rest, suffix)),
-        ['*', rest @ ..] => {
-            suffixes().any(|(skipped, suffix)| !skipped.contains(&'/') && oracle(rest, suffix))
-        }
-        [first, rest @ ..] => path
-            .split_first()
-            .is_some_and(|(next, after)| match (first, bracket(rest)) {
-                ('?', _) => *next != '/' && oracle(rest, after),
-                ('[', Some((class, rest))) => *next != '/' && member(class, *next) && oracle(rest, after),
-                _ => first == next && oracle(rest, after),
-            }),
-    }
-}
-
-/// The inside of a class whose `[` is gone, and what follows it.
-fn bracket(text: &[char]) -> Option<(&[char], &[char])> {
-    let fixed = 1 + text.first().map_or(0, |first| usize::from("!^".contains(*first)));
-    let end = (fixed..text.len()).find(|end| text[*end] == ']')?;
-    Some((&text[..end], &text[end + 1..]))
-}
-
-fn member(class: &[char], next: char) -> bool {
-    match class {
-        ['!' | '^', class @ ..] => !listed(class, next),
-        class => listed(class, next),
-    }
-}
-
-fn listed(class: &[char], next: char) -> bool {
-    match class {
-        [first, '-', last, rest @ ..] => (*first..=*last).contains(&next) || listed(rest, next),
-        [first, rest @ ..] => *first == next || listed(rest, next),
-        [] => false,
-    }
-}
-
-/// Decodes what the strategies below make; 0xff is never part of a longer stray sequence.
-///
-/// The root has no name, not an empty one, so it is no characters at all.
-fn characters(path: &Path) -> Vec<char> {
-    let text = path.as_os_str().as_bytes();
-    let text = text.strip_suffix(b"/").unwrap_or(text);
-    let chunks = text.split_inclusive(|byte| *byte == 0xff).flat_map(|chunk| {
-        let (chunk, stray) = chunk
-            .strip_suffix(b"\xff")
-            .map_or((chunk, ""), |chunk| (chunk, "\u{f00ff}"));
-        std::str::from_utf8(chunk).unwrap().chars().chain(stray.chars())
-    });
-    chunks.collect()
 }
 
 fn join(names: &[Vec<&[u8]>]) -> PathBuf {

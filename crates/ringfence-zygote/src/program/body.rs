@@ -14,7 +14,7 @@ mod memory;
 mod namespaces;
 pub(crate) mod plan;
 mod remount;
-mod spare;
+pub(crate) mod spare;
 pub(crate) mod sys;
 mod terminal;
 mod view;

@@ -131,7 +131,7 @@ impl Beginning {
         beginning.ok_or(sys::EPROTO).at(Step::Plan)
     }
 
-    fn parse(message: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(message: &[u8]) -> Option<Self> {
         let mut reader = Reader::new(message);
         let beginning = Self {
             magic: reader.u32()?,

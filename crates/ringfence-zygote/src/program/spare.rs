@@ -263,7 +263,7 @@ fn read_rest(from: &Fd, buffer: &mut [u8], mut filled: usize) -> sys::Result<()>
     Ok(())
 }
 
-fn header(reader: &mut Reader<'_>) -> Option<CommandHeader> {
+pub(crate) fn header(reader: &mut Reader<'_>) -> Option<CommandHeader> {
     let header = CommandHeader {
         magic: reader.u32()?,
         length: reader.u32()?,
