@@ -1,5 +1,7 @@
 //! What the host writes the program reads, and whatever else it is sent, it neither panics nor takes for another thing.
 
+#![expect(clippy::panic, reason = "how a fuzz target says what it found")]
+
 use crate::body::plan::Plan as Parsed;
 use crate::body::spare;
 use crate::command::{self, Command};

@@ -140,7 +140,7 @@ fn be_the_host(ground: &Ground) -> ! {
     };
     loop {
         let set = ground.set(&config);
-        let commands = random.below(40) as usize;
+        let commands = usize::try_from(random.below(40)).unwrap();
         scope(|scope| {
             for (first, key) in HOST_KEYS.into_iter().enumerate() {
                 let set = &set;

@@ -7,6 +7,7 @@ pub(crate) struct Random(u64);
 
 impl Random {
     /// From a seed, which is told in case the test fails.
+    #[expect(clippy::print_stdout, reason = "the harness shows it with a failure")]
     pub(crate) fn new(seed: Option<String>) -> Self {
         let any = || RandomState::new().hash_one(std::process::id()) >> 1 | 1;
         let seed = seed.map_or_else(any, |seed| seed.parse().unwrap());
