@@ -139,7 +139,7 @@ impl Source<'_> {
     }
 
     fn target(&mut self) -> PathBuf {
-        if self.byte() % 4 == 0 {
+        if self.byte().is_multiple_of(4) {
             return self.path();
         }
         let names = self.names();
