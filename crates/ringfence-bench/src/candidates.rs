@@ -193,6 +193,7 @@ impl Candidates {
             let workspace = self.workspace.path();
             runs.push(Run::new(peer.name, move || plain(peer.command(workspace)?)).rarely_if(peer.is_slow));
         }
+        runs.extend(crate::steps::runs(warm));
         #[cfg(target_os = "linux")]
         runs.extend(crate::linux::runs(warm, &self.this));
         runs

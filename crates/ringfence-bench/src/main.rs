@@ -12,6 +12,7 @@ mod load;
 mod peers;
 mod scaled;
 mod statistics;
+mod steps;
 
 use std::process::ExitCode;
 

@@ -63,6 +63,7 @@ pub(crate) extern "C" fn main() -> ! {
         control: Fd::owned(wire::CONTROL_FD),
         host: Fd::owned(wire::HOST_FD),
         terminals: [const { None }; 4],
+        objects: spare::Objects::NONE,
     };
     if let Err(failed) = start(&mut held) {
         report(&held.control, &failed);
@@ -77,10 +78,12 @@ pub(crate) struct Held {
     host: Fd,
     /// Terminals of the host's with the settings they had, by the host's numbers.
     terminals: [Option<(u32, terminal::Settings)>; 4],
+    /// What spawns make their rules of; they inherit it.
+    objects: spare::Objects,
 }
 
 impl Held {
-    /// Closes it all, in a process that is not the zygote.
+    /// Closes it, in a process that is not the zygote, all but what is meant for that.
     pub(crate) fn close(&self) {
         drop((Fd::owned(self.control.raw()), Fd::owned(self.host.raw())));
         for (_, terminal) in self.terminals.iter().flatten() {
@@ -128,6 +131,9 @@ fn start(held: &mut Held) -> Outcome<'static, ()> {
             };
             plan.check(Step::Plan)?;
             prepare(&plan)?;
+            if plan.handled != 0 {
+                held.objects = spare::Objects::open(&plan);
+            }
             ready(&held.control).at(Step::Start)?;
             serve(&plan, held)
         }
