@@ -59,8 +59,8 @@ fn settings_are_read_the_same_way(text: &[u8]) {
     let Ok(all) = config::parse(text) else { return };
     for (strict, setting) in gitsyntax::parse(text).into_iter().zip(all) {
         let mut name = [strict.section, b".".to_vec()].concat();
-        if !strict.subsection.is_empty() {
-            name.extend([strict.subsection, b".".to_vec()].concat());
+        if let Some(subsection) = strict.subsection {
+            name.extend([subsection, b".".to_vec()].concat());
         }
         name.extend(strict.name);
         assert_eq!(

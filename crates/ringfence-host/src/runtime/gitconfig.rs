@@ -137,14 +137,14 @@ impl Reader<'_> {
         };
         for setting in parse(&text) {
             let value = setting.value.unwrap_or_default();
-            let key = (&*setting.section, &*setting.subsection, &*setting.name);
+            let key = (&*setting.section, setting.subsection.as_deref(), &*setting.name);
             match key {
-                (b"user", b"", b"name") => self.found.name = value,
-                (b"user", b"", b"email") => self.found.email = value,
-                (b"safe", b"", b"directory") if value.is_empty() => self.found.safe.clear(),
-                (b"safe", b"", b"directory") => self.found.safe.push(self.expanded(value)),
-                (b"include", b"", b"path") => self.include(&value, file, depth),
-                (b"includeif", condition, b"path") if self.holds(condition, file) => {
+                (b"user", None, b"name") => self.found.name = value,
+                (b"user", None, b"email") => self.found.email = value,
+                (b"safe", None, b"directory") if value.is_empty() => self.found.safe.clear(),
+                (b"safe", None, b"directory") => self.found.safe.push(self.expanded(value)),
+                (b"include", None, b"path") => self.include(&value, file, depth),
+                (b"includeif", Some(condition), b"path") if self.holds(condition, file) => {
                     self.include(&value, file, depth);
                 }
                 _ => {}

@@ -5,8 +5,8 @@
 pub(crate) struct Setting {
     /// In lower case.
     pub(crate) section: Vec<u8>,
-    /// Empty where there is none.
-    pub(crate) subsection: Vec<u8>,
+    /// An empty one is another than none.
+    pub(crate) subsection: Option<Vec<u8>>,
     /// In lower case.
     pub(crate) name: Vec<u8>,
     /// None for a name alone, which means true.
@@ -44,7 +44,7 @@ struct Parser<'a> {
 impl Parser<'_> {
     /// None where the text is malformed.
     fn run(&mut self, settings: &mut Vec<Setting>) -> Option<()> {
-        let (mut section, mut subsection) = (None, Vec::new());
+        let (mut section, mut subsection) = (None, None);
         while let Some(byte) = self.next() {
             match byte {
                 b'#' | b';' => self.skip_line(),
@@ -95,18 +95,13 @@ impl Parser<'_> {
     }
 
     /// What follows `[`: `section]`, `section "subsection"]`, or the old `section.subsection]`.
-    fn header(&mut self) -> Option<(Vec<u8>, Vec<u8>)> {
+    fn header(&mut self) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
         let section = self.key();
-        let mut subsection = Vec::new();
+        let mut subsection: Option<Vec<u8>> = None;
         loop {
             match self.next()? {
                 b']' => return (!section.is_empty()).then_some((section, subsection)),
-                b'.' => {
-                    if !subsection.is_empty() {
-                        subsection.push(b'.');
-                    }
-                    subsection.extend(self.key());
-                }
+                b'.' => subsection = Some(deeper(subsection, self.key())),
                 byte if is_space(byte) => break,
                 _ => return None,
             }
@@ -119,11 +114,8 @@ impl Parser<'_> {
                 _ => return None,
             }
         }
-        if !subsection.is_empty() {
-            subsection.push(b'.');
-        }
-        subsection.extend(self.subsection()?);
-        (self.next()? == b']').then_some((section, subsection))
+        let subsection = deeper(subsection, self.subsection()?);
+        (self.next()? == b']').then_some((section, Some(subsection)))
     }
 
     /// The rest of a quoted subsection; a backslash makes any character stand for itself.
@@ -196,6 +188,14 @@ impl Parser<'_> {
         }
         value.truncate(end);
         Some(value)
+    }
+}
+
+/// One more part of a subsection.
+fn deeper(subsection: Option<Vec<u8>>, part: Vec<u8>) -> Vec<u8> {
+    match subsection {
+        Some(above) => [above, part].join(&b'.'),
+        None => part,
     }
 }
 

@@ -5,9 +5,10 @@ fn read(text: &str) -> Vec<String> {
     let line = |setting: Setting| {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let value = setting.value.map(|value| format!("={}", text(value)));
-        let (section, subsection) = (text(setting.section), text(setting.subsection));
+        let (section, subsection) = (text(setting.section), setting.subsection.map(text));
         format!(
-            "{section}|{subsection}|{}{}",
+            "{section}|{}|{}{}",
+            subsection.unwrap_or_default(),
             text(setting.name),
             value.unwrap_or_default()
         )
@@ -27,6 +28,21 @@ fn names_are_lower_case_and_subsections_as_written() {
             "a|b.C|y"
         ]
     );
+}
+
+#[test]
+fn an_empty_subsection_is_another_than_none() {
+    for (header, subsection) in [
+        ("[user]", None),
+        ("[user \"\"]", Some("")),
+        ("[user.]", Some("")),
+        ("[user..b]", Some(".b")),
+        ("[user.b \"\"]", Some("b.")),
+    ] {
+        let settings = parse(format!("{header}\nname = x").as_bytes());
+        let found = settings[0].subsection.as_deref();
+        assert_eq!(found, subsection.map(str::as_bytes), "{header}");
+    }
 }
 
 #[test]
