@@ -68,7 +68,10 @@ impl Traces {
     pub(crate) fn are_all(&self, ground: &Ground, killed: Option<u32>, when: &str) {
         let until = Instant::now() + PATIENCE;
         loop {
-            self.bury_the_others();
+            // Only a host that was killed can't wait for its own.
+            if killed.is_some() {
+                self.bury_the_others();
+            }
             let now = Self::now(ground, killed);
             if now == *self {
                 return;
