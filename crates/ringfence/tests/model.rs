@@ -206,6 +206,52 @@ fn closing_an_executor_and_its_set_at_once_ends_its_commands_once_and_both_retur
     });
 }
 
+/// As a set does it: the first closes, and all get what it found.
+fn close_together(
+    set: &Lifecycle,
+    closed: &Completion<usize>,
+    left: &AtomicUsize,
+    finished: &AtomicUsize,
+) -> usize {
+    if set.begin_closing() {
+        set.wait_until_idle();
+        finished.fetch_add(1, SeqCst);
+        closed.complete(left.load(SeqCst));
+    }
+    loop {
+        if let Some(found) = closed.get() {
+            return found;
+        }
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn set_34_of_closes_that_meet_one_closes_and_none_returns_before_it() {
+    explore(|| {
+        let (set, left) = (Arc::new(Lifecycle::default()), Arc::new(AtomicUsize::new(0)));
+        let (closed, finished) = (Completion::default(), Arc::new(AtomicUsize::new(0)));
+        let caller = thread::spawn({
+            let (set, left) = (Arc::clone(&set), Arc::clone(&left));
+            move || prepare(&set, &left).map(|prepared| start(&prepared))
+        });
+        let other = thread::spawn({
+            let (set, left) = (Arc::clone(&set), Arc::clone(&left));
+            let (closed, finished) = (closed.clone(), Arc::clone(&finished));
+            move || close_together(&set, &closed, &left, &finished)
+        });
+        let found = close_together(&set, &closed, &left, &finished);
+        assert_eq!(
+            (found, left.load(SeqCst)),
+            (0, 0),
+            "nothing outlives either close"
+        );
+        assert_eq!(other.join().unwrap(), 0);
+        assert_eq!(finished.load(SeqCst), 1);
+        assert_ne!(caller.join().unwrap(), Some(Err(Gone::Taken)));
+    });
+}
+
 /// A value of a key: which one, and a count of those that are left.
 type Value = Arc<(usize, Left)>;
 
