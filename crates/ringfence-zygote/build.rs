@@ -13,6 +13,7 @@ use std::process::{Command, exit};
 fn main() {
     println!("cargo::rerun-if-changed=src/program");
     println!("cargo::rerun-if-changed=src/probe");
+    println!("cargo::rerun-if-changed=src/entry.rs");
     println!("cargo::rerun-if-changed=src/wire.rs");
     println!("cargo::rerun-if-env-changed=RUSTC_LINKER");
     println!("cargo::rustc-check-cfg=cfg(zygote_program, probe_program)");

@@ -5,6 +5,8 @@
 
 #[path = "body.rs"]
 mod body;
+#[path = "../entry.rs"]
+mod entry;
 #[path = "../program"]
 #[allow(dead_code, unused_imports, reason = "what it shares with the zygote is the zygote's")]
 mod program {
@@ -21,29 +23,3 @@ mod wire;
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     sys::exit(101)
 }
-
-#[cfg(target_arch = "x86_64")]
-core::arch::global_asm!(
-    ".globl _start",
-    "_start:",
-    "xor ebp, ebp",
-    "and rsp, -16",
-    "call {main}",
-    "ud2",
-    main = sym body::main,
-);
-
-#[cfg(target_arch = "aarch64")]
-core::arch::global_asm!(
-    ".globl _start",
-    "_start:",
-    "mov x29, xzr",
-    "mov x30, xzr",
-    "bl {main}",
-    "brk 1",
-    main = sym body::main,
-);
-
-/// `core` as shipped was compiled to unwind and names this routine; with `panic=abort` nothing calls it.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}
