@@ -34,7 +34,9 @@ pub(crate) fn make<'a>(plan: &Plan<'a>, held: &Held, to: &Fd, terminal: bool) ->
                 drop(Fd::owned(to.raw()));
             }
             let mut command = Some(command);
-            if let Err(failed) = run(plan, &held.objects, &mut command, &reports, terminal) {
+            // With a terminal comes a `/dev/pts` of its own, which only opening finds.
+            let objects = (!terminal).then_some(&held.objects);
+            if let Err(failed) = run(plan, objects, &mut command, &reports, terminal) {
                 // Until the command's process exists, the host listens here for what went wrong.
                 report(command.as_ref().unwrap_or(&reports), &failed);
             }
@@ -46,7 +48,7 @@ pub(crate) fn make<'a>(plan: &Plan<'a>, held: &Held, to: &Fd, terminal: bool) ->
 /// Process 1 of the spawn: prepares, starts the command's process, and stays as its init.
 fn run<'a>(
     plan: &Plan<'a>,
-    objects: &Objects,
+    objects: Option<&Objects>,
     command: &mut Option<Fd>,
     reports: &Fd,
     terminal: bool,
@@ -126,13 +128,13 @@ impl Objects {
 }
 
 /// The executor's rules plus one for this spawn's own `/proc`, which is a filesystem of its own.
-fn build_ruleset<'a>(plan: &Plan<'a>, objects: &Objects) -> Outcome<'a, Option<Fd>> {
+fn build_ruleset<'a>(plan: &Plan<'a>, objects: Option<&Objects>) -> Outcome<'a, Option<Fd>> {
     plan.check(Step::Ruleset)?;
     if plan.handled == 0 {
         return Ok(None);
     }
     let ruleset = sys::landlock_create(plan.handled, plan.scopes).at(Step::Ruleset)?;
-    let mut opened = objects.0.iter();
+    let mut opened = objects.map_or(&[][..], |objects| &objects.0).iter();
     for rule in plan.rules() {
         match opened.next() {
             Some(Some(object)) => {
