@@ -15,6 +15,7 @@ mod filter;
 #[cfg(any(test, fuzzing))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod image;
 mod kernel_mounts;
 mod launch;
 mod limits;

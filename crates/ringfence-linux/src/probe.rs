@@ -258,7 +258,7 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
             present("kernel", release),
             present(
                 "helper program",
-                crate::zygote::form().map_or_else(|| tried(""), |form| form.description().to_owned()),
+                crate::image::form().map_or_else(|| tried(""), |form| form.description().to_owned()),
             ),
             user,
             present(

@@ -5,19 +5,16 @@ use std::io::{self, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use crate::ahead::Ahead;
 use ringfence_backend::{SetupFailed, Terminal};
 use ringfence_os::spawn;
-use ringfence_zygote::IMAGE;
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{
     Beginning, FAILURE_TAG, Failure, PLAN, READY_TAG, RESTORE_REQUEST, SPARE_REQUEST, Step, TERMINAL_REQUEST,
     USER_NAMESPACE,
 };
-use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::fs::MemfdFlags;
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -25,6 +22,9 @@ use rustix::net::{
 };
 use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use rustix::termios::{OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
+
+use crate::ahead::Ahead;
+use crate::image;
 
 /// Spares kept for an executor that is in use: with the second, a command that follows another at once does not
 /// wait.
@@ -79,8 +79,8 @@ impl Begun {
         let words = [magic, flags, uid, gid, fault].map(u32::to_ne_bytes);
         send(&control, words.as_flattened(), SendFlags::NOSIGNAL)
             .map_err(|error| failed(Step::Start, error))?;
-        let first =
-            execute(base, &[theirs.as_fd(), host.as_fd()]).map_err(|error| failed_io(Step::Start, &error))?;
+        let first = image::execute(base, &[theirs.as_fd(), host.as_fd()])
+            .map_err(|error| failed_io(Step::Start, &error))?;
         Ok(Self {
             beginning,
             ends: Some(Ends { control, first }),
@@ -94,7 +94,7 @@ impl Begun {
     /// Gives it its plan, and waits until its view stands.
     pub(crate) fn finish(mut self, plan: &Plan) -> Result<Zygote, SetupFailed> {
         let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
-        let sealed = sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
+        let sealed = image::sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
             .map_err(|error| failed(Step::Plan, error))?;
         let Some(Ends { control, first }) = self.ends.take() else {
             return Err(protocol());
@@ -386,121 +386,6 @@ pub(crate) fn decode_failure(message: &[u8]) -> Option<SetupFailed> {
         errno: errno.cast_signed(),
         path: (!path.is_empty()).then(|| PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()))),
     })
-}
-
-/// Where the embedded program is executed from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// An installed copy, which a security module can name in a profile.
-    Installed,
-    /// Memory that nobody can change any more.
-    SealedMemory,
-    /// A file without a name, where executing memory is not allowed.
-    UnlinkedFile,
-}
-
-impl Form {
-    pub(crate) const fn description(self) -> &'static str {
-        match self {
-            Self::Installed => INSTALLED,
-            Self::SealedMemory => "a sealed memfd",
-            Self::UnlinkedFile => "an unlinked file",
-        }
-    }
-}
-
-/// Where a copy may be installed.
-const INSTALLED: &str = "/usr/libexec/ringfence/zygote";
-
-/// Executes the program from the first form this host allows, and remembers which.
-fn execute(base: &Path, fds: &[BorrowedFd<'_>]) -> io::Result<OwnedFd> {
-    static IN_USE: OnceLock<(OwnedFd, Form)> = OnceLock::new();
-    if let Some((image, _)) = IN_USE.get() {
-        return spawn::spawn(image.as_fd(), fds);
-    }
-    let mut refused = io::ErrorKind::NotFound.into();
-    let forms: [(Form, &dyn Fn() -> io::Result<OwnedFd>); 3] = [
-        (Form::Installed, &installed_copy),
-        (Form::SealedMemory, &|| {
-            Ok(sealed_file("ringfence-zygote", IMAGE, MemfdFlags::EXEC)?)
-        }),
-        (Form::UnlinkedFile, &|| {
-            unlinked_file(base).or_else(|_| unlinked_file(&std::env::temp_dir()))
-        }),
-    ];
-    for (form, open) in forms {
-        match open().and_then(|image| Ok((spawn::spawn(image.as_fd(), fds)?, image))) {
-            Ok((first, image)) => {
-                FORM.get_or_init(|| form);
-                // Another thread may have been first, with the same program.
-                let _ = IN_USE.set((image, form));
-                return Ok(first);
-            }
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
-}
-
-static FORM: OnceLock<Form> = OnceLock::new();
-
-/// The form in use; `None` before the first zygote.
-pub(crate) fn form() -> Option<Form> {
-    FORM.get().copied()
-}
-
-/// The installed copy, if only root can have put it there and it is the program of this library.
-fn installed_copy() -> io::Result<OwnedFd> {
-    use std::io::Read;
-    use std::os::unix::fs::MetadataExt;
-    let mut file = std::fs::File::open(INSTALLED)?;
-    let metadata = file.metadata()?;
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)?;
-    let trusted = metadata.uid() == 0 && metadata.mode() & 0o022 == 0 && content == IMAGE;
-    if trusted {
-        Ok(file.into())
-    } else {
-        Err(io::ErrorKind::InvalidData.into())
-    }
-}
-
-/// A file that only this process has: executable, and unlinked before anybody else could open it for writing.
-fn unlinked_file(directory: &Path) -> io::Result<OwnedFd> {
-    use std::io::Write;
-    use std::os::unix::fs::OpenOptionsExt;
-    let path = directory.join(format!("ringfence-zygote-{}", std::process::id()));
-    let mut file = std::fs::File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o500)
-        .open(&path)?;
-    // A file that is open for writing can't be executed.
-    let reopened = file.write_all(IMAGE).and_then(|()| std::fs::File::open(&path));
-    std::fs::remove_file(&path)?;
-    Ok(reopened?.into())
-}
-
-fn sealed_file(name: &str, content: &[u8], executable: MemfdFlags) -> Result<OwnedFd, Errno> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let file = match rustix::fs::memfd_create(name, flags | executable) {
-        // Before Linux 6.3 every memfd is executable and nobody could say so.
-        Err(Errno::INVAL) => rustix::fs::memfd_create(name, flags)?,
-        created => created?,
-    };
-    let mut rest = content;
-    while !rest.is_empty() {
-        match rustix::io::write(&file, rest) {
-            Ok(count) => rest = &rest[count..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    rustix::fs::fcntl_add_seals(
-        &file,
-        SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL,
-    )?;
-    Ok(file)
 }
 
 pub(crate) fn failed(step: Step, error: Errno) -> SetupFailed {
