@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    BuildError, BundleName, Cache, ExecutorError, Field, Guard, Host, Probe, Profile, ProfileConfig, Resolve,
-    ResolvedSubject, Root, Subject,
+    BuildError, BundleName, Cache, Commands, ExecutorError, Field, Guard, Host, Probe, Profile,
+    ProfileConfig, Resolve, ResolvedSubject, Root, Subject,
 };
 
 use crate::args::PolicyOptions;
@@ -96,7 +96,8 @@ impl Plan {
     pub(crate) fn set(&self, purpose: Purpose) -> Result<Set, Failure> {
         let mut builder = ringfence::ExecutorSet::builder(self.profile.clone())
             .max_executors(1)
-            .probe(Probe::AtFirstExecutor);
+            .probe(Probe::AtFirstExecutor)
+            .commands(Commands::One);
         if let Some(bundles) = &self.bundles {
             builder = builder.bundles(bundles.iter().copied());
         }

@@ -35,6 +35,7 @@ pub struct ExecutorSetBuilder {
     homes: Option<PathBuf>,
     caches: Option<(PathBuf, BTreeSet<Cache>)>,
     probe: Probe,
+    commands: Commands,
     backend: Option<Arc<dyn Backend>>,
     windows_mode: WindowsSandboxMode,
     windows_state_root: PathBuf,
@@ -53,6 +54,7 @@ impl ExecutorSetBuilder {
             homes: None,
             caches: None,
             probe: Probe::AtBuild,
+            commands: Commands::Many,
             backend: None,
             windows_mode: WindowsSandboxMode::Auto,
             windows_state_root: PathBuf::new(),
@@ -113,6 +115,12 @@ impl ExecutorSetBuilder {
     /// Sets when the set finds out whether this host can confine commands. Default: [`Probe::AtBuild`].
     pub const fn probe(mut self, probe: Probe) -> Self {
         self.probe = probe;
+        self
+    }
+
+    /// Sets how many commands each executor is expected to run. Default: [`Commands::Many`].
+    pub const fn commands(mut self, commands: Commands) -> Self {
+        self.commands = commands;
         self
     }
 
@@ -218,6 +226,7 @@ impl ExecutorSetBuilder {
             supervisor,
             backend,
             probe: self.probe,
+            commands: self.commands,
             executors: Memo::new(self.max_executors),
             grant_ttl: self.grant_ttl.unwrap_or(DEFAULT_GRANT_TTL),
             private_bytes: self.private_bytes,
@@ -229,6 +238,19 @@ impl ExecutorSetBuilder {
         };
         Ok(ExecutorSet::new(shared))
     }
+}
+
+/// How many commands an executor is expected to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Commands {
+    /// Any number: the kernel is asked to tell what changes on the host, which makes looking at it before each command
+    /// cheap, and the end of the executor some 10 ms longer.
+    #[default]
+    Many,
+    /// One. A second one runs all the same, unless the first has left directories that can't be listed any more in places
+    /// that have to be searched.
+    One,
 }
 
 /// How commands are confined on Windows; no version for it exists yet.

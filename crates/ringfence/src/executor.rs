@@ -10,6 +10,7 @@ use ringfence_policy::{
     EnvironmentNotes, Guarantees, Level, NewRepositories, Preset, Profile, RegionTree, Report,
 };
 
+use crate::builder::Commands;
 use crate::command::Command;
 use crate::environment::Variables;
 use crate::error::RunError;
@@ -226,10 +227,11 @@ impl Executor {
         (reported || refused).then(|| Inventory::take(&self.inner.guarded, profile.new_repositories()))
     }
 
-    /// Looks at what guards are about, for a command that is about to start. From the second on it pays to have the
-    /// kernel tell of changes.
+    /// Looks at what guards are about, for a command that is about to start. Where others follow, the kernel tells of
+    /// changes from then on.
     pub(crate) fn look_for_command(&self) {
-        if self.inner.used.swap(true, Ordering::Relaxed) {
+        let again = self.inner.used.swap(true, Ordering::Relaxed);
+        if again || self.inner.shared.commands == Commands::Many {
             self.inner.guarded.watch();
         }
         self.inner.guarded.look();

@@ -85,7 +85,7 @@ mod outside_tests;
 mod requests_tests;
 
 pub use access::EffectiveAccess;
-pub use builder::{ExecutorSetBuilder, WindowsSandboxMode};
+pub use builder::{Commands, ExecutorSetBuilder, WindowsSandboxMode};
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};

@@ -11,7 +11,7 @@ use ringfence_host::runtime::{Bundle, BundleName, Cache};
 use ringfence_policy::Profile;
 use thiserror::Error;
 
-use crate::builder::ExecutorSetBuilder;
+use crate::builder::{Commands, ExecutorSetBuilder};
 use crate::completion::{Completion, block_on_within};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
@@ -44,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) supervisor: Supervisor,
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) probe: Probe,
+    pub(crate) commands: Commands,
     pub(crate) grant_ttl: Duration,
     pub(crate) private_bytes: u64,
     pub(crate) bundles: Vec<Bundle>,
