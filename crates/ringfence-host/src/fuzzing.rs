@@ -18,7 +18,9 @@ mod tests {
 
     fn replay(target: &str, judge: fn(&[u8])) {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
-        for entry in fs::read_dir(Path::new(corpus).join(target)).unwrap() {
+        let corpus = Path::new(corpus).join(target);
+        assert_ne!(fs::read_dir(&corpus).unwrap().count(), 0);
+        for entry in fs::read_dir(corpus).unwrap() {
             judge(&fs::read(entry.unwrap().path()).unwrap());
         }
     }

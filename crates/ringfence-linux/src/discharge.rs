@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use ringfence_host::cgroup::Cgroups;
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
     Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Region, Report,
@@ -10,7 +11,7 @@ use ringfence_policy::{
 };
 
 use crate::absent::{self, Absent};
-use crate::limits::{self, Groups};
+use crate::limits;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
@@ -31,7 +32,7 @@ pub(crate) fn report(
     landlock: Landlock,
     complete: Complete,
     absent: &Absent,
-    cgroups: &Groups,
+    cgroups: &Cgroups,
 ) -> Report {
     let placements = view.placements.iter();
     let answers = Answers {
@@ -64,7 +65,7 @@ struct Answers<'a> {
     landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
-    cgroups: &'a Groups,
+    cgroups: &'a Cgroups,
 }
 
 impl Answers<'_> {

@@ -3,7 +3,6 @@ use ringfence_policy::{Isolation, Level, Limits, NewRepositories, RegionTree, Ru
 use super::*;
 use crate::seen::Seen;
 use crate::view::{self, Extras};
-use ringfence_host::cgroup::Cgroups;
 
 const LANDLOCK: Landlock = Landlock {
     abi: Some(7),
@@ -35,7 +34,7 @@ fn policy(rules: &[(&str, Verdict)], patterns: Guarantees) -> Policy {
 fn report_of(policy: &Policy, complete: Complete) -> Report {
     let directories = |_: &Path| Ok(Some(Seen::fake(Kind::Directory)));
     let view = view::build(&policy.tree, LANDLOCK, &Extras::default(), 0, &directories).unwrap();
-    let cgroups = Groups::new(Cgroups::find);
+    let cgroups = Cgroups::find();
     report(policy, &view, LANDLOCK, complete, &Absent::default(), &cgroups)
 }
 

@@ -77,6 +77,7 @@ mod tests {
     #[test]
     fn known_messages_are_read_as_what_they_are() {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/report");
+        assert_ne!(fs::read_dir(corpus).unwrap().count(), 0);
         for entry in fs::read_dir(corpus).unwrap() {
             super::report(&fs::read(entry.unwrap().path()).unwrap());
         }

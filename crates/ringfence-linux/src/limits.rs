@@ -1,7 +1,6 @@
 //! Limits: which mechanism keeps each, and the part of a launch that sets it up.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::LazyLock;
 
 use ringfence_backend::{LaunchError, SetupFailed, Unavailable};
 use ringfence_host::cgroup::{self, Cgroups, Resource, Scope, ScopeError};
@@ -21,11 +20,8 @@ const RLIMIT_FSIZE: u32 = 1;
 const RLIMIT_NPROC: u32 = 6;
 const RLIMIT_NOFILE: u32 = 7;
 
-/// Where this host keeps control groups, looked for when the first limit needs to know.
-pub(crate) type Groups = LazyLock<Cgroups>;
-
 /// How a limit is kept on this host.
-pub(crate) fn discharge(limit: Limit, cgroups: &Groups) -> Discharge {
+pub(crate) fn discharge(limit: Limit, cgroups: &Cgroups) -> Discharge {
     use Mechanism as M;
     match limit {
         Limit::Memory => by_group(cgroups, Resource::Memory),
@@ -43,7 +39,7 @@ pub(crate) fn discharge(limit: Limit, cgroups: &Groups) -> Discharge {
     }
 }
 
-fn by_group(cgroups: &Groups, resource: Resource) -> Discharge {
+fn by_group(cgroups: &Cgroups, resource: Resource) -> Discharge {
     match cgroups.place(resource) {
         Ok(_) => Discharge::enforced([Mechanism::Cgroup]),
         Err(reason) => Discharge::Unenforced {
@@ -58,9 +54,9 @@ fn is_root() -> bool {
 }
 
 /// The control group for a command, if one of its limits needs it.
-pub(crate) fn scope(limits: &Limits, cgroups: &Groups) -> Result<Option<Scope>, LaunchError> {
-    let in_group = |_: &u64| is_root() || cgroups.place(Resource::Processes).is_ok();
-    let processes = limits.processes.filter(in_group);
+pub(crate) fn scope(limits: &Limits, cgroups: &Cgroups) -> Result<Option<Scope>, LaunchError> {
+    let in_group = is_root() || cgroups.place(Resource::Processes).is_ok();
+    let processes = limits.processes.filter(|_| in_group);
     let wanted = cgroup::Limits {
         memory_bytes: limits.memory_bytes,
         processes: processes.map(|processes| processes.saturating_add(INIT)),
@@ -116,9 +112,9 @@ fn children_of(process: Pid) -> std::io::Result<Vec<Pid>> {
 }
 
 /// The limits that a command's process sets on itself before it executes the program.
-pub(crate) fn of_process(limits: &Limits, cgroups: &Groups) -> Vec<(u32, u64)> {
-    let counted = |_: &u64| cgroups.place(Resource::Processes).is_err() && !is_root();
-    let processes = limits.processes.filter(counted);
+pub(crate) fn of_process(limits: &Limits, cgroups: &Cgroups) -> Vec<(u32, u64)> {
+    let counted = cgroups.place(Resource::Processes).is_err() && !is_root();
+    let processes = limits.processes.filter(|_| counted);
     let all = [
         (RLIMIT_FSIZE, limits.file_bytes),
         (

@@ -10,13 +10,14 @@ use ringfence_backend::{
     CompileRequest, CompiledPolicy, Containment, Guarded, Launch, LaunchError, ReleaseFailed, SetupFailed,
     Unavailable,
 };
-use ringfence_host::cgroup::Scope;
+use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::guarded::Replaced;
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
 use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, Source, TreeError};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
+use rustix::io::Errno;
 
 use crate::absent::{self, Absent};
 use crate::ahead::Ahead;
@@ -24,7 +25,7 @@ use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
 use crate::launch;
-use crate::limits::{self, Groups};
+use crate::limits;
 use crate::look::{Look, lock};
 use crate::process::Process;
 use crate::rights::Landlock;
@@ -34,7 +35,6 @@ use crate::streams;
 use crate::surroundings;
 use crate::view::{self, Extras, Pace, View, ViewError, Watched};
 use crate::zygote::{self, Zygote};
-use rustix::io::Errno;
 
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -47,7 +47,7 @@ const TRIES: usize = 8;
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
     pub(crate) devices: Vec<Device>,
-    pub(crate) cgroups: Arc<Groups>,
+    pub(crate) cgroups: Cgroups,
 }
 
 /// One executor's policy.

@@ -18,7 +18,6 @@ use rustix::io::Errno;
 use crate::ahead::Ahead;
 use crate::filter::{self, Architecture};
 use crate::launch;
-use crate::limits::Groups;
 use crate::policy::HostFacts;
 use crate::process::Process;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
@@ -42,7 +41,7 @@ pub(crate) fn look() -> HostFacts {
     HostFacts {
         landlock: rights,
         devices: runtime::devices(),
-        cgroups: Arc::new(Groups::new(Cgroups::find)),
+        cgroups: Cgroups::find(),
     }
 }
 

@@ -69,15 +69,7 @@ impl Begun {
         let flags = SocketFlags::CLOEXEC;
         let (control, theirs) = socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)
             .map_err(|error| failed(Step::Start, error))?;
-        let Beginning {
-            magic,
-            flags,
-            uid,
-            gid,
-            fault,
-        } = beginning;
-        let words = [magic, flags, uid, gid, fault].map(u32::to_ne_bytes);
-        send(&control, words.as_flattened(), SendFlags::NOSIGNAL)
+        send(&control, &beginning.encode(), SendFlags::NOSIGNAL)
             .map_err(|error| failed(Step::Start, error))?;
         let first = image::execute(base, &[theirs.as_fd(), host.as_fd()])
             .map_err(|error| failed_io(Step::Start, &error))?;

@@ -82,6 +82,7 @@ mod tests {
     #[test]
     fn known_patterns_are_as_defined() {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/patterns");
+        assert_ne!(fs::read_dir(corpus).unwrap().count(), 0);
         for entry in fs::read_dir(corpus).unwrap() {
             super::patterns(&fs::read(entry.unwrap().path()).unwrap());
         }

@@ -77,6 +77,19 @@ pub struct Rule {
     pub access: u64,
 }
 
+impl Beginning {
+    /// The message.
+    #[must_use]
+    pub fn encode(self) -> [u8; size_of::<Self>()] {
+        let words = [self.magic, self.flags, self.uid, self.gid, self.fault];
+        let mut message = [0; size_of::<Self>()];
+        for (bytes, word) in message.chunks_mut(size_of::<u32>()).zip(words) {
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        message
+    }
+}
+
 impl Plan {
     /// What of it the namespaces depend on.
     #[must_use]

@@ -13,7 +13,7 @@ pub fn profile_toml(data: &[u8]) {
         return;
     };
     let variables = Variables {
-        workspace: "/work/[a]*".into(),
+        workspace: "/ws/[a]*".into(),
         home: "/home/$x".into(),
     };
     let file = match ProfileFile::parse(text, &variables) {
@@ -78,6 +78,7 @@ mod tests {
     #[test]
     fn known_files_are_told_the_truth_about() {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/profile_toml");
+        assert_ne!(fs::read_dir(corpus).unwrap().count(), 0);
         for entry in fs::read_dir(corpus).unwrap() {
             super::profile_toml(&fs::read(entry.unwrap().path()).unwrap());
         }

@@ -20,8 +20,8 @@ use common::{Fixture, shell};
 use ringfence::backend::direct::Direct;
 use ringfence::blocking::{Command, ExecutorSet};
 use ringfence::{
-    Access, BuildError, Ending, ExecutorError, Guarantees, Home, Host, Level, Profile, ProfileConfig,
-    RunError, SetupFailed, Unavailable, WindowsSandboxMode,
+    Access, BuildError, Commands, Ending, ExecutorError, Guarantees, Home, Host, Level, Profile,
+    ProfileConfig, RunError, SetupFailed, Unavailable, WindowsSandboxMode,
 };
 
 fn builder(fixture: &Fixture, config: &ProfileConfig) -> ringfence::ExecutorSetBuilder {
@@ -391,4 +391,25 @@ fn exe_56_a_command_never_releases_what_the_next_one_needs() {
     assert!(set.close().is_clean());
     assert_eq!(running.wait().unwrap().ended, Ending::OwnerClosed);
     assert!(fixture.scratch_entries().is_empty());
+}
+
+/// What is not watched is looked at.
+#[test]
+fn an_executor_that_expects_one_command_runs_others_all_the_same() {
+    let fixture = Fixture::new();
+    let set: ExecutorSet = builder(&fixture, &fixture.config())
+        .commands(Commands::One)
+        .build()
+        .unwrap()
+        .into();
+    let executor = set.executor("a").unwrap();
+    let run = |text| executor.run_command(fixture.workspace.path(), text).unwrap();
+    assert!(run("mkdir sub && echo x > sub/file").success());
+    // The host's, between two commands.
+    std::fs::write(fixture.path("sub/.env"), "secret").unwrap();
+    for _ in 0..3 {
+        let outcome = run("cat sub/file; cat sub/.env 2>/dev/null");
+        assert_eq!(outcome.stdout.to_text(), "x\n", "{outcome:?}");
+    }
+    assert!(set.close().is_clean());
 }
