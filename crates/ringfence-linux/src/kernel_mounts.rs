@@ -26,8 +26,8 @@ const KERNEL: [&str; 15] = [
     "devtmpfs",
     "devpts",
 ];
-/// The one that also shows processes.
-const PROC: &str = "proc";
+/// Those that show other processes and the kernel's memory, to user id 0 at least: nobody sees them.
+const TELLING: [&str; 4] = ["proc", "debugfs", "tracefs", "pstore"];
 
 /// A mount of this process's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +58,8 @@ fn mount(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Rules that close the kernel's filesystems below what the policy shows: nobody writes them, and another procfs is
-/// not seen at all.
+/// Rules that close the kernel's filesystems below what the policy shows: nobody writes them, and those that tell of
+/// others are not seen at all.
 pub(crate) fn rules(tree: &RegionTree, mounts: &[Mount]) -> Vec<Rule> {
     let kernel = mounts
         .iter()
@@ -67,12 +67,13 @@ pub(crate) fn rules(tree: &RegionTree, mounts: &[Mount]) -> Vec<Rule> {
     let shown = kernel.filter(|mount| tree.verdict(&mount.path).allows_any());
     shown
         .map(|mount| {
-            let axes = match mount.kind.as_str() {
-                PROC => Verdict::DENY.into(),
-                _ => Axes {
+            let axes = if TELLING.contains(&mount.kind.as_str()) {
+                Verdict::DENY.into()
+            } else {
+                Axes {
                     write: Some(Access::Deny),
                     ..Axes::default()
-                },
+                }
             };
             Rule::tree(&mount.path, axes, Source::System)
         })
@@ -107,7 +108,8 @@ mod tests {
     const TABLE: &[u8] = b"21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/vda rw\n\
         22 21 0:5 / /proc rw - proc proc rw\n\
         23 21 0:6 / /w/image\\040one/sys rw master:2 propagate_from:1 - sysfs sys rw\n\
-        24 21 0:7 / /w/proc rw - proc p rw\nnonsense\n";
+        24 21 0:7 / /w/proc rw - proc p rw\n\
+        25 23 0:8 / /w/image\\040one/sys/kernel/tracing rw - tracefs none rw\nnonsense\n";
 
     fn tree(rules: &[(&str, Verdict)]) -> RegionTree {
         let rules = rules
@@ -129,7 +131,8 @@ mod tests {
                 ("/", "ext4"),
                 ("/proc", "proc"),
                 ("/w/image one/sys", "sysfs"),
-                ("/w/proc", "proc")
+                ("/w/proc", "proc"),
+                ("/w/image one/sys/kernel/tracing", "tracefs"),
             ]
         );
     }
@@ -142,7 +145,9 @@ mod tests {
             closed.verdict(Path::new("/w/image one/sys/x")),
             Verdict::READ_ONLY
         );
-        assert_eq!(closed.verdict(Path::new("/w/proc/sys")), Verdict::DENY);
+        for telling in ["/w/proc/sys", "/w/image one/sys/kernel/tracing/trace"] {
+            assert_eq!(closed.verdict(Path::new(telling)), Verdict::DENY, "{telling}");
+        }
         assert_eq!(closed.verdict(Path::new("/w/other")), Verdict::READ_WRITE);
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use crate::support::{Done, Place, RINGFENCE};
+use crate::support::{Done, Place, RINGFENCE, skip};
 
 /// Runs a shell script in the workspace; in it, `$0` is ringfence.
 fn sh(place: &Place, wrapper: &[&str], script: &str) -> Done {
@@ -105,6 +105,25 @@ fn s_22_no_other_sandbox_can_be_made_inside() {
         let left = std::fs::read_dir(place.workspace()).unwrap().count();
         assert_eq!(left, 0, "something is left in the workspace");
     }
+}
+
+/// What the kernel tells user id 0 about everybody, wherever the host shows it.
+#[test]
+fn what_the_kernel_tells_of_other_processes_is_hidden() {
+    let test = "what_the_kernel_tells_of_other_processes_is_hidden";
+    let place = Place::new();
+    let telling = "mount -t tracefs none /sys/kernel/tracing && mount -t debugfs none /sys/kernel/debug && ";
+    let look = "ls /sys/kernel/tracing /sys/kernel/debug";
+    let outside = sh(&place, &["unshare", "-m"], &format!("{telling}{look}"));
+    if outside.status != 0 {
+        skip(test, "tracefs and debugfs can't be mounted here");
+        return;
+    }
+    assert!(outside.stdout.contains("trace_pipe"), "{outside:#?}");
+    let run = format!("{telling}exec \"$0\" run --host-read allow -- {look}");
+    let inside = sh(&place, &["unshare", "-m"], &run);
+    assert!(!inside.stdout.contains("trace"), "{inside:#?}");
+    assert!(inside.stderr.contains("Permission denied"), "{inside:#?}");
 }
 
 fn is_root() -> bool {

@@ -26,14 +26,19 @@ pub(crate) fn installed(test: &str, commands: &[&[&str]]) -> bool {
     };
     let all = commands.iter().all(runs);
     if !all {
-        // Not by `eprintln!`, which the test harness hides for tests that pass.
-        // In one piece, as other tests write at the same time.
-        let line = format!("SKIP {test}: not installed\n");
-        std::io::stderr()
-            .write_all(line.as_bytes())
-            .expect("standard error");
+        skip(test, "not installed");
     }
     all
+}
+
+/// Says visibly that a test can show nothing here.
+pub(crate) fn skip(test: &str, reason: &str) {
+    // Not by `eprintln!`, which the test harness hides for tests that pass.
+    // In one piece, as other tests write at the same time.
+    let line = format!("SKIP {test}: {reason}\n");
+    std::io::stderr()
+        .write_all(line.as_bytes())
+        .expect("standard error");
 }
 
 /// Compares a text with the one in `tests/snapshots`; where `UPDATE_SNAPSHOTS` is set, writes it there instead.
