@@ -319,16 +319,36 @@ fn open_directory(
     parent: impl rustix::fd::AsFd,
     name: &std::ffi::OsStr,
 ) -> rustix::io::Result<rustix::fd::OwnedFd> {
-    use rustix::fs::{AtFlags, Mode, OFlags, chmodat, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(&parent, name, flags, Mode::empty()) {
+    use rustix::fs::{AtFlags, Mode, chmodat};
+    match open_here(&parent, name) {
         Ok(directory) if rustix::fs::fchmod(&directory, Mode::RWXU).is_ok() => Ok(directory),
         Ok(_) | Err(rustix::io::Errno::ACCESS) => {
             chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
-            openat(&parent, name, flags, Mode::empty())
+            open_here(&parent, name)
         }
         Err(error) => Err(error),
     }
+}
+
+/// Opens a directory that nothing is mounted on: what somebody mounts in a private directory is not ours to remove.
+#[cfg(unix)]
+fn open_here(
+    parent: impl rustix::fd::AsFd,
+    name: &std::ffi::OsStr,
+) -> rustix::io::Result<rustix::fd::OwnedFd> {
+    use rustix::fs::{Mode, OFlags, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    #[cfg(target_os = "linux")]
+    if !Path::new(name).is_absolute() {
+        use rustix::fs::{ResolveFlags, openat2};
+        use rustix::io::Errno;
+        match openat2(&parent, name, flags, Mode::empty(), ResolveFlags::NO_XDEV) {
+            // Before Linux 5.6, and in containers whose filter is older than the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return opened,
+        }
+    }
+    openat(parent, name, flags, Mode::empty())
 }
 
 #[cfg(not(unix))]
@@ -399,6 +419,34 @@ mod tests {
         File::create(&locks).unwrap();
         sweep(root.path(), &locks);
         assert!(!locks.exists());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_is_mounted_in_a_private_directory_is_not_removed() {
+        use rustix::mount::{UnmountFlags, mount_bind, unmount};
+        let root = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("kept"), "x").unwrap();
+        let mut owned = OwnedDirectory::create(root.path()).unwrap();
+        let places = [owned.path().join("at-the-top"), owned.path().join("deep/er")];
+        for place in &places {
+            fs::create_dir_all(place).unwrap();
+        }
+        if mount_bind(outside.path(), &places[0]).is_err() {
+            use std::io::Write;
+            let test = "what_is_mounted_in_a_private_directory_is_not_removed";
+            let line = format!("SKIP scratch::tests::{test}: mounts can't be made\n");
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
+            return;
+        }
+        assert!(owned.remove().is_err());
+        unmount(&places[0], UnmountFlags::DETACH).unwrap();
+        mount_bind(outside.path(), &places[1]).unwrap();
+        assert!(owned.remove().is_err());
+        unmount(&places[1], UnmountFlags::DETACH).unwrap();
+        assert!(outside.path().join("kept").exists());
+        owned.remove().unwrap();
     }
 
     #[test]
