@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ringfence_policy::Pattern;
 
@@ -484,4 +485,46 @@ fn an_abandoned_search_stops_at_the_next_directory() {
     assert!(after(3).is_none());
     assert_eq!(asked.get(), 4);
     assert!(after(21).is_some());
+}
+
+#[test]
+fn single_paths_are_followed_without_watches_however_they_come_and_go() {
+    let tree = Tree::new();
+    for directory in ["a", "far/there", "old"] {
+        tree.dir(directory);
+    }
+    tree.link("way", "far");
+    let single = ["a/one", "a/two", "missing/deep/three", "way/there/four"];
+    let scope = Scope {
+        patterns: single.map(|path| Pattern::exactly(tree.path(path))).into(),
+        ..Scope::default()
+    };
+    let mut search = Search::new(scope, &|| false).unwrap();
+    // Long enough for change times to tell one look from the next.
+    let mut settled = || {
+        std::thread::sleep(Duration::from_millis(60));
+        let different = search.look();
+        assert!(!search.look(), "the second time nothing is different");
+        (different, matches(&search))
+    };
+    assert_eq!(settled(), (false, vec![]));
+    tree.file("a/one");
+    assert_eq!(settled(), (true, vec![(tree.path("a/one"), Object::File)]));
+    fs::remove_file(tree.path("a/one")).unwrap();
+    tree.dir("a/one");
+    assert_eq!(settled(), (true, vec![(tree.path("a/one"), Object::Directory)]));
+    fs::remove_dir(tree.path("a/one")).unwrap();
+    tree.file("missing/deep/three");
+    tree.file("far/there/four");
+    let both = [
+        (tree.path("missing/deep/three"), Object::File),
+        (tree.path("way/there/four"), Object::File),
+    ];
+    assert_eq!(settled(), (true, both.to_vec()));
+    // Another directory of the same name, and the same link to another one, of which neither has just changed.
+    fs::rename(tree.path("missing/deep"), tree.path("moved")).unwrap();
+    tree.dir("missing/deep");
+    fs::remove_file(tree.path("way")).unwrap();
+    tree.link("way", "old");
+    assert_eq!(settled(), (true, vec![]));
 }

@@ -131,7 +131,7 @@ impl Directory {
 
     /// Whether names may have come or gone since it was listed.
     pub(super) fn is_different(&self, path: &Path) -> bool {
-        self.stamp.is_young || Stamp::of(path).is_none_or(|now| now.moment() != self.stamp.moment())
+        Stamp::of(path).is_none_or(|now| !now.is_unchanged_since(&self.stamp))
     }
 
     /// Whether another directory has the path now.
@@ -203,6 +203,11 @@ impl Stamp {
         (self.identity, self.changed)
     }
 
+    /// Whether no names have come or gone since an earlier look, as far as times can tell.
+    pub(super) fn is_unchanged_since(&self, before: &Self) -> bool {
+        !before.is_young && self.moment() == before.moment()
+    }
+
     #[cfg(unix)]
     pub(super) fn is_this_users(self) -> bool {
         self.owner == rustix::process::geteuid().as_raw()
@@ -220,45 +225,54 @@ impl Stamp {
     }
 
     /// Looks without following a link; nothing if no directory is there.
-    #[cfg(unix)]
     pub(super) fn look(path: &Path) -> io::Result<Option<Self>> {
+        Ok(directory(path.symlink_metadata())?.map(|seen| Self::from(&seen)))
+    }
+
+    /// Looks, following links.
+    pub(super) fn at_the_end_of(path: &Path) -> io::Result<Option<Self>> {
+        Ok(directory(path.metadata())?.map(|seen| Self::from(&seen)))
+    }
+}
+
+#[cfg(unix)]
+impl From<&fs::Metadata> for Stamp {
+    fn from(seen: &fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         use std::time::{Duration, SystemTime};
         /// More than any tick of a file system's clock.
         const TICK: Duration = Duration::from_millis(50);
-        let Some(seen) = directory(path)? else {
-            return Ok(None);
-        };
         let changed = (seen.ctime(), seen.ctime_nsec());
         let seconds = u64::try_from(changed.0).unwrap_or_default();
         let nanoseconds = u64::try_from(changed.1).unwrap_or_default();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
         // One from the future is as doubtful as one from just now.
         let is_young = at.elapsed().map_or(true, |age| age < TICK);
-        Ok(Some(Self {
+        Self {
             identity: (seen.dev(), seen.ino()),
             owner: seen.uid(),
             changed,
             is_young,
-        }))
+        }
     }
+}
 
-    /// Systems without change times: every directory counts as just changed.
-    #[cfg(not(unix))]
-    pub(super) fn look(path: &Path) -> io::Result<Option<Self>> {
-        let stamp = Self {
+/// Systems without change times: every directory counts as just changed.
+#[cfg(not(unix))]
+impl From<&fs::Metadata> for Stamp {
+    fn from(_: &fs::Metadata) -> Self {
+        Self {
             identity: (0, 0),
             owner: 0,
             changed: (0, 0),
             is_young: true,
-        };
-        Ok(directory(path)?.map(|_| stamp))
+        }
     }
 }
 
-/// What is at a path, if that is a directory.
-fn directory(path: &Path) -> io::Result<Option<fs::Metadata>> {
-    match path.symlink_metadata() {
+/// What was seen, if that is a directory.
+fn directory(seen: io::Result<fs::Metadata>) -> io::Result<Option<fs::Metadata>> {
+    match seen {
         Ok(seen) => Ok(Some(seen).filter(fs::Metadata::is_dir)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(error),

@@ -82,6 +82,11 @@ mod inotify {
             Self { inotify: None }
         }
 
+        /// Whether anything is watched.
+        pub(crate) const fn are_any(&self) -> bool {
+            self.inotify.is_some()
+        }
+
         /// Watches a directory; nothing if that can't be had, or would not tell all.
         pub(crate) fn add(&self, path: &Path) -> Option<i32> {
             let inotify = self.inotify.as_ref()?;
@@ -134,6 +139,10 @@ mod none {
 
         pub(crate) const fn none() -> Self {
             Self
+        }
+
+        pub(crate) const fn are_any(&self) -> bool {
+            false
         }
 
         pub(crate) const fn add(&self, _: &Path) -> Option<i32> {
