@@ -176,9 +176,9 @@ impl ResolvedGuard {
     fn order(&self) -> impl Ord {
         let pattern = match &self.subject {
             ResolvedSubject::Name(_) => None,
-            ResolvedSubject::Pattern(pattern) => Some(pattern.clone()),
+            ResolvedSubject::Pattern(pattern) => Some(pattern),
         };
-        (bytes(self.base()).to_vec(), pattern, self.protection, self.origin)
+        (bytes(self.base()), pattern, self.protection, self.origin)
     }
 }
 
