@@ -437,7 +437,7 @@ mod tests {
             use std::io::Write;
             let test = "what_is_mounted_in_a_private_directory_is_not_removed";
             let line = format!("SKIP scratch::tests::{test}: mounts can't be made\n");
-            std::io::stderr().write_all(line.as_bytes()).unwrap();
+            io::stderr().write_all(line.as_bytes()).unwrap();
             return;
         }
         assert!(owned.remove().is_err());
