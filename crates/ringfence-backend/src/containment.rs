@@ -58,6 +58,12 @@ pub trait Containment: Debug + Send + Sync {
     /// Undoes [`Containment::restore_at_host_death`].
     fn leave_terminal(&self) {}
 
+    /// What is left to do for the commands to come, to be called after the containment is dropped and whoever waits for
+    /// this command knows of its end: it may keep a processor busy for a while.
+    fn afterwards(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        None
+    }
+
     /// What the tree has used so far, or until its end.
     fn usage(&self) -> Usage {
         Usage::default()

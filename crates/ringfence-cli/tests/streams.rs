@@ -5,7 +5,7 @@
 
 mod support;
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::Stdio;
 
 use support::Place;
@@ -76,4 +76,25 @@ fn verbose_speaks_on_standard_error_only() {
     for expected in ["level:", "guarantees:", "read_boundary", "network_boundary"] {
         assert!(done.stderr.contains(expected), "{expected} is missing: {done:?}");
     }
+}
+
+/// The kernel takes some 10 ms to end watching, which one command does not make up for.
+#[test]
+fn a_run_has_no_directory_watched() {
+    let place = Place::new();
+    let mut child = place
+        .command(["run", "--", "sh", "-c", "echo ready; cat"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut [0; 6]).unwrap();
+    let open = std::fs::read_dir(format!("/proc/{}/fd", child.id())).unwrap();
+    let kinds = open
+        .flatten()
+        .filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    let kinds: Vec<String> = kinds.map(|kind| kind.display().to_string()).collect();
+    drop(child.stdin.take());
+    place.finish(child).succeeded();
+    let has = |name: &str| kinds.iter().any(|kind| kind.contains(name));
+    assert!(has("[eventpoll]") && !has("inotify"), "{kinds:?}");
 }

@@ -56,7 +56,8 @@ mod tests {
     #[test]
     fn one_that_waits_gets_the_plan() {
         let (ahead, plan) = begun(Duration::ZERO);
-        let zygote = ahead.take(plan.beginning()).unwrap().finish(&plan).unwrap();
+        let zygote = ahead.take(plan.beginning()).unwrap().build(&plan).unwrap();
+        let zygote = zygote.finish().unwrap();
         zygote.take_spare().unwrap();
         zygote.end();
         assert!(ahead.take(plan.beginning()).is_none(), "it is there once");

@@ -34,7 +34,7 @@ use crate::sockets::Sockets;
 use crate::streams;
 use crate::surroundings;
 use crate::view::{self, Extras, Pace, View, ViewError, Watched};
-use crate::zygote::{self, Zygote};
+use crate::zygote::{self, Building, Zygote};
 
 /// How late a replaced file of the system may be noticed.
 const SOON: Duration = Duration::from_secs(1);
@@ -82,6 +82,10 @@ struct State {
     looked_at_all: Instant,
     sockets: Sockets,
     zygote: Option<Arc<Zygote>>,
+    /// The one that is to be, if its view is made already.
+    building: Option<Building>,
+    /// Whether a command was started.
+    served: bool,
     /// Whether all this is of a host as it is no more, because what followed from the last look could not be had.
     outdated: bool,
     released: bool,
@@ -137,6 +141,8 @@ impl LinuxPolicy {
             looked_at_all: Instant::now(),
             sockets: Sockets::default(),
             zygote: None,
+            building: None,
+            served: false,
             outdated: false,
             released: false,
         };
@@ -152,7 +158,10 @@ impl LinuxPolicy {
         };
         let derived = compiled.derive(&mut compiled.lock(), sockets, &rules);
         match derived {
-            Ok(()) => Ok(compiled),
+            Ok(()) => {
+                compiled.lock().build(ahead);
+                Ok(compiled)
+            }
             Err(cause) => Err(match compiled.release() {
                 Ok(()) => cause,
                 Err(left) => Unavailable::Residue {
@@ -219,6 +228,7 @@ impl LinuxPolicy {
         state.sockets = sockets;
         // Commands that are still running keep the old one.
         state.zygote = None;
+        state.building = None;
         state.outdated = false;
         Ok(())
     }
@@ -245,7 +255,9 @@ impl LinuxPolicy {
             return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
         }
         for _ in 0..TRIES {
-            let zygote = match Zygote::start(&state.plan, &self.ahead) {
+            let building = state.building.take();
+            let built = building.and_then(|building| building.finish().ok());
+            let zygote = match built.map_or_else(|| Zygote::start(&state.plan, &self.ahead), Ok) {
                 Ok(zygote) => Arc::new(zygote),
                 // A socket that was to be masked went with its owner.
                 Err(failed) if is_target_gone(&failed) => {
@@ -291,6 +303,7 @@ impl LinuxPolicy {
         };
         let scope = || limits::scope(&launch.limits, &self.facts.cgroups);
         let (zygote, report) = self.fresh_zygote()?;
+        self.lock().served = true;
         streams::check(&self.tree(), self.facts.landlock, &launch.streams)?;
         match start_in(Arc::clone(&zygote), report, scope()?) {
             Err(failed) if zygote::is_gone(&failed) => {
@@ -347,6 +360,13 @@ impl LinuxPolicy {
 }
 
 impl State {
+    /// Has the view made while the caller does something else, if a zygote was begun for it. What goes wrong shows when
+    /// it is begun anew.
+    fn build(&mut self, ahead: &Ahead) {
+        let begun = ahead.take(self.plan.beginning());
+        self.building = begun.and_then(|begun| begun.build(&self.plan).ok());
+    }
+
     fn begin_look(&mut self) -> Look {
         let now = Instant::now();
         let everything = now.duration_since(self.looked_at_all) >= SOON;
@@ -360,8 +380,8 @@ impl State {
             guarded: Arc::clone(&self.guarded),
             everything,
         };
-        // The look that follows sees what happened before.
-        if self.zygote.is_some() && self.replaced.is_none() {
+        // The look that follows sees what happened before. Often there is no second command.
+        if self.served && self.replaced.is_none() {
             let urgent = self
                 .watched
                 .iter()
@@ -402,13 +422,18 @@ impl CompiledPolicy for LinuxPolicy {
         let mut state = self.lock();
         state.released = true;
         let zygote = state.zygote.take();
+        state.building = None;
         drop(state);
+        if let Some(zygote) = &zygote {
+            zygote.kill();
+        }
+        let placeholders = std::mem::take(&mut self.lock().placeholders);
+        let removed = placeholders.remove();
+        // The kernel takes its time for the end of the namespaces.
         if let Some(zygote) = zygote {
             zygote.end();
         }
-        // Nothing is mounted on them any more.
-        let placeholders = std::mem::take(&mut self.lock().placeholders);
-        placeholders.remove().map_err(|left| still_standing(&left))
+        removed.map_err(|left| still_standing(&left))
     }
 
     fn launch(&self, launch: Launch) -> Result<Box<dyn Containment>, LaunchError> {

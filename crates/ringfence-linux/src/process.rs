@@ -134,15 +134,6 @@ impl Process {
         }
     }
 
-    /// The command is over: the zygote can prepare for the next one.
-    fn let_zygote_go(&self) {
-        self.leave_terminal();
-        let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(zygote) = zygote {
-            zygote.make_ready();
-        }
-    }
-
     fn exit_event(&self, progress: &mut Progress) -> Option<Event> {
         if *progress == Progress::Running {
             match receive(&self.spare.reports)? {
@@ -215,7 +206,7 @@ impl Containment for Process {
         let event = self.advance(&mut progress);
         if *progress == Progress::Over {
             self.let_group_go();
-            self.let_zygote_go();
+            self.leave_terminal();
         }
         event
     }
@@ -266,6 +257,15 @@ impl Containment for Process {
         if let (Some(zygote), Some(number)) = (&*zygote, restored) {
             zygote.forget_terminal(number);
         }
+    }
+
+    fn afterwards(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        let zygote = self
+            .zygote
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()?;
+        Some(Box::new(move || zygote.make_ready()))
     }
 
     fn hang_up(&self) {
@@ -319,7 +319,7 @@ const MEMORY_PACE: Duration = Duration::from_millis(50);
 impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
-        self.let_zygote_go();
+        self.leave_terminal();
     }
 }
 

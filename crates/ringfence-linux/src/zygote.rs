@@ -44,22 +44,29 @@ pub(crate) struct Zygote {
     terminals: AtomicU32,
     /// Process 1 of the executor's pid namespace.
     pidfd: OwnedFd,
+    reaped: AtomicBool,
 }
 
 /// A zygote whose namespaces are in the making; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Begun {
     beginning: Beginning,
-    /// Nothing once it has its plan.
-    ends: Option<Ends>,
+    ends: Ends,
 }
 
+/// A zygote whose view is in the making; dropping it ends it.
 #[derive(Debug)]
-struct Ends {
-    control: OwnedFd,
-    /// The process that makes the namespaces, whose successor is their process 1.
-    first: OwnedFd,
+pub(crate) struct Building {
+    user_namespace: bool,
+    /// Whether it could be asked for everything.
+    sent: Result<(), Errno>,
+    ends: Ends,
 }
+
+/// What belongs to a zygote that is not ready: its socket, and the process that makes the namespaces, whose successor is
+/// their process 1. Nothing once somebody else has it.
+#[derive(Debug)]
+struct Ends(Option<(OwnedFd, OwnedFd)>);
 
 impl Begun {
     /// Starts one. The directory is for a host that allows no executable memory.
@@ -75,7 +82,7 @@ impl Begun {
             .map_err(|error| failed_io(Step::Start, &error))?;
         Ok(Self {
             beginning,
-            ends: Some(Ends { control, first }),
+            ends: Ends(Some((control, first))),
         })
     }
 
@@ -83,14 +90,12 @@ impl Begun {
         self.beginning
     }
 
-    /// Gives it its plan, and waits until its view stands.
-    pub(crate) fn finish(mut self, plan: &Plan) -> Result<Zygote, SetupFailed> {
+    /// Gives it its plan, and asks for the first spare.
+    pub(crate) fn build(mut self, plan: &Plan) -> Result<Building, SetupFailed> {
         let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
         let sealed = image::sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
             .map_err(|error| failed(Step::Plan, error))?;
-        let Some(Ends { control, first }) = self.ends.take() else {
-            return Err(protocol());
-        };
+        let (control, first) = self.ends.take()?;
         let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         let file = [sealed.as_fd()];
@@ -100,28 +105,46 @@ impl Begun {
         let sent = sendmsg(&control, &message, &mut ancillary, SendFlags::NOSIGNAL);
         // The first spare's request waits in the socket, so that the zygote needs no further wake-up for it.
         let sent = sent.and_then(|_| send(&control, &[SPARE_REQUEST], SendFlags::NOSIGNAL));
+        Ok(Building {
+            user_namespace: plan.flags & USER_NAMESPACE != 0,
+            sent: sent.map(drop),
+            ends: Ends(Some((control, first))),
+        })
+    }
+}
 
+impl Building {
+    /// Waits until the view stands.
+    pub(crate) fn finish(mut self) -> Result<Zygote, SetupFailed> {
+        let (control, first) = self.ends.take()?;
         // Two messages: the pidfd of process 1, then the word that the view stands.
         let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
         let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
         let zygote = Zygote {
-            user_namespace: plan.flags & USER_NAMESPACE != 0,
+            user_namespace: self.user_namespace,
             control,
             coming: AtomicUsize::new(1),
             served: AtomicBool::new(false),
             terminals: AtomicU32::new(0),
             pidfd: pidfd?,
+            reaped: AtomicBool::new(false),
         };
         reaped?;
         receive(zygote.control.as_fd())?;
-        sent.map_err(|error| failed(Step::Start, error))?;
+        self.sent.map_err(|error| failed(Step::Start, error))?;
         Ok(zygote)
     }
 }
 
-impl Drop for Begun {
+impl Ends {
+    fn take(&mut self) -> Result<(OwnedFd, OwnedFd), SetupFailed> {
+        self.0.take().ok_or_else(protocol)
+    }
+}
+
+impl Drop for Ends {
     fn drop(&mut self) {
-        let Some(Ends { control, first }) = self.ends.take() else {
+        let Some((control, first)) = self.0.take() else {
             return;
         };
         let successor = receive(control.as_fd()).ok().and_then(|mut fds| fds.pop());
@@ -163,7 +186,7 @@ impl Zygote {
     pub(crate) fn start(plan: &Plan, ahead: &Ahead) -> Result<Self, SetupFailed> {
         // One that was begun before may not see what was mounted since; then another one does.
         if let Some(begun) = ahead.take(plan.beginning())
-            && let Ok(zygote) = begun.finish(plan)
+            && let Ok(zygote) = begun.build(plan).and_then(Building::finish)
         {
             return Ok(zygote);
         }
@@ -182,7 +205,7 @@ impl Zygote {
 
     fn start_now(plan: &Plan) -> Result<Self, SetupFailed> {
         let base = Path::new(OsStr::from_bytes(&plan.base));
-        Begun::new(plan.beginning(), base)?.finish(plan)
+        Begun::new(plan.beginning(), base)?.build(plan)?.finish()
     }
 
     /// Takes a spare: the one that is there or in the making, else a new one. Any number of threads may do so at
@@ -265,9 +288,15 @@ impl Zygote {
         receive(answer.as_fd())
     }
 
+    /// Kills it and everything it started.
+    pub(crate) fn kill(&self) {
+        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+    }
+
     /// Kills it and waits until it and everything it started are gone.
     pub(crate) fn end(&self) {
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        self.kill();
+        self.reaped.store(true, Ordering::Relaxed);
         if let Err(error) = spawn::reap(&self.pidfd) {
             tracing::warn!(%error, "the zygote could not be reaped");
         }
@@ -295,7 +324,10 @@ impl Drop for Zygote {
     /// Kills it, and has it reaped by a thread of its own: the end of a whole pid namespace takes its time, and this
     /// may be the thread that watches other commands.
     fn drop(&mut self) {
-        let _ = pidfd_send_signal(&self.pidfd, Signal::KILL);
+        if *self.reaped.get_mut() {
+            return;
+        }
+        self.kill();
         let Ok(pidfd) = self.pidfd.try_clone() else { return };
         let reaping = std::thread::Builder::new()
             .name("ringfence-reap".to_owned())

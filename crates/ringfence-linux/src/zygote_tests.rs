@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::Zygote;
+use super::{Begun, Zygote};
 use crate::ahead::Ahead;
 use crate::probe;
 
@@ -28,6 +28,17 @@ fn the_zygote_holds_no_end_of_a_spare_that_the_host_has() {
         assert!(others.len() <= 1, "besides the control socket: {others:?}");
     }
     zygote.end();
+}
+
+#[test]
+fn one_whose_view_is_not_wanted_any_more_ends() {
+    let plan = probe::plan(&probe::look()).unwrap();
+    let building = Begun::new(plan.beginning(), Path::new("/tmp")).unwrap();
+    let building = building.build(&plan).unwrap();
+    let first = building.ends.0.as_ref().unwrap().1.try_clone().unwrap();
+    drop(building);
+    // Its successor was waited for too, or the next line would not be reached.
+    assert_eq!(process_id(&first), "-1");
 }
 
 fn process_id(pidfd: &OwnedFd) -> String {

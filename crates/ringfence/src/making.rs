@@ -86,13 +86,14 @@ impl Shared {
         guarded: Arc<GuardedPlaces>,
     ) -> Result<Executor, ExecutorError> {
         let isolated = self.profile.home() == Home::Isolated;
-        if self.probe == Probe::AtFirstExecutor {
-            compiled.warm_up().map_err(|error| self.untrue(error))?;
-        }
         if isolated && self.selection.contains(&BundleName::Git) {
             self.write_git_settings(&directories.home, &compiled.placeholders())?;
         }
         let environment = self.environment(directories, isolated, &compiled.tree());
+        // Last, as the view is made meanwhile.
+        if self.probe == Probe::AtFirstExecutor {
+            compiled.warm_up().map_err(|error| self.untrue(error))?;
+        }
         Ok(Executor::new(Inner {
             shared: Arc::clone(self),
             key: key.to_owned(),

@@ -409,13 +409,16 @@ impl Running {
     }
 
     fn finish(&self, result: Result) -> Next {
+        let containment = self
+            .containment
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let afterwards = containment
+            .as_ref()
+            .and_then(|containment| containment.afterwards());
         // Its descriptors are not watched any more once they are closed.
-        drop(
-            self.containment
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
+        drop(containment);
         // Before anybody learns that it is over, the set must know that nothing of it is left.
         drop(self.lock().lease.take());
         if let Err(error) = &result {
@@ -423,6 +426,9 @@ impl Running {
             self.exited.complete(Err(error.clone()));
         }
         self.done.complete(result);
+        if let Some(afterwards) = afterwards {
+            afterwards();
+        }
         Next::Forget
     }
 }
