@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
     BuildError, BundleName, Cache, Commands, ExecutorError, Field, Guard, Host, Probe, Profile,
-    ProfileConfig, Resolve, ResolvedSubject, Root, Subject,
+    ProfileConfig, Resolve, ResolvedSubject, Root, Subject, Survey,
 };
 
 use crate::args::PolicyOptions;
@@ -53,11 +53,14 @@ pub(crate) struct Plan {
     /// The name of a kept home directory.
     home: Option<String>,
     caches: BTreeSet<Cache>,
+    survey: Survey,
 }
 
 impl Plan {
     /// Works out what the options ask for.
     pub(crate) fn new(options: &PolicyOptions) -> Result<Self, Failure> {
+        // It takes longer than anything else, and needs nothing.
+        let survey = Survey::begin();
         let current = current_directory()?;
         let Draft {
             config,
@@ -86,6 +89,7 @@ impl Plan {
             bundles,
             home,
             caches,
+            survey,
         })
     }
 
@@ -97,7 +101,8 @@ impl Plan {
         let mut builder = ringfence::ExecutorSet::builder(self.profile.clone())
             .max_executors(1)
             .probe(Probe::AtFirstExecutor)
-            .commands(Commands::One);
+            .commands(Commands::One)
+            .survey(self.survey.clone());
         if let Some(bundles) = &self.bundles {
             builder = builder.bundles(bundles.iter().copied());
         }

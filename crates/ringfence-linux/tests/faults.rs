@@ -63,7 +63,13 @@ impl Fixture {
             write: None,
         };
         let base = [runtime::BundleName::Base].into();
-        let bundles = runtime::discover(&Host, &base, "".as_ref(), &|_| None, None);
+        let bundles = runtime::discover(
+            runtime::Survey::of("".as_ref()),
+            &base,
+            "".as_ref(),
+            &|_| None,
+            None,
+        );
         let entries = bundles.into_iter().flat_map(|bundle| bundle.entries);
         let system = entries.map(|entry| {
             let source = Source::Runtime {

@@ -1,16 +1,17 @@
 //! The settings of a set.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ringfence_backend::Backend;
 use ringfence_host::Host;
-use ringfence_host::runtime::{self, Bundle, BundleName, Cache};
+use ringfence_host::runtime::{BundleName, Cache};
 use ringfence_policy::{Access, Axis, Isolation, Kind, Profile, Resolve, Source};
 
+use crate::bundles::{Bundles, Survey};
 use crate::completion::Completion;
 use crate::error::BuildError;
 use crate::memo::Memo;
@@ -32,6 +33,7 @@ pub struct ExecutorSetBuilder {
     grant_ttl: Option<Duration>,
     private_bytes: u64,
     bundles: BTreeSet<BundleName>,
+    survey: Option<Survey>,
     homes: Option<PathBuf>,
     caches: Option<(PathBuf, BTreeSet<Cache>)>,
     probe: Probe,
@@ -51,6 +53,7 @@ impl ExecutorSetBuilder {
             grant_ttl: None,
             private_bytes: DEFAULT_PRIVATE_BYTES,
             bundles: BundleName::all(),
+            survey: None,
             homes: None,
             caches: None,
             probe: Probe::AtBuild,
@@ -91,6 +94,12 @@ impl ExecutorSetBuilder {
     /// Default: all of them.
     pub fn bundles(mut self, bundles: impl IntoIterator<Item = BundleName>) -> Self {
         self.bundles = bundles.into_iter().collect();
+        self
+    }
+
+    /// Uses a look at `PATH` that was begun before.
+    pub fn survey(mut self, survey: Survey) -> Self {
+        self.survey = Some(survey);
         self
     }
 
@@ -150,7 +159,8 @@ impl ExecutorSetBuilder {
         self
     }
 
-    /// Chooses the backend and makes the set-owned directory. Compiles no policy and starts no command (SET-9).
+    /// Chooses the backend and makes the set-owned directory. Compiles no policy and starts no command (SET-9). What the
+    /// programs of `PATH` need is looked for meanwhile, and until the first executor needs it.
     ///
     /// # Errors
     /// [`BuildError`], checked in the order of SET-5; then nothing is left on disk.
@@ -172,6 +182,10 @@ impl ExecutorSetBuilder {
         if self.grant_ttl == Some(Duration::ZERO) {
             return Err(BuildError::GrantTtl);
         }
+        let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let caller = Arc::new(caller);
+        // As early as possible: nothing else takes as long.
+        let bundles = Bundles::begin(&self.bundles, &self.profile, &caller, self.survey);
         let root = Host
             .resolve(&given)
             .map_err(|error| scratch_error(error.to_string()))?;
@@ -208,7 +222,6 @@ impl ExecutorSetBuilder {
             .caches
             .map(|(given, caches)| kept("keep_caches", given).map(|at| (at, caches)))
             .transpose()?;
-        let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
         let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
             errno: error.raw_os_error().unwrap_or_default(),
         })?;
@@ -217,7 +230,7 @@ impl ExecutorSetBuilder {
             backend.anticipate(self.profile.network(), owned.path());
         }
         let shared = Shared {
-            bundles: bundles(&self.bundles, &self.profile, &caller),
+            bundles,
             selection: self.bundles,
             homes,
             caches,
@@ -300,34 +313,4 @@ fn is_written(profile: &Profile, backend: &dyn Backend, directory: &Path) -> boo
         .any(|private| directory.starts_with(private));
     let sandboxed = profile.isolation() == Isolation::Sandboxed;
     sandboxed && decision.access != Access::Deny && !(by_host && private)
-}
-
-fn bundles(
-    selection: &BTreeSet<BundleName>,
-    profile: &Profile,
-    caller: &BTreeMap<OsString, OsString>,
-) -> Vec<Bundle> {
-    let get = |name: &str| caller.get(OsStr::new(name)).cloned();
-    let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
-    let home = get("HOME").map(PathBuf::from);
-    let path = trusted_path(profile, &get("PATH").unwrap_or_default());
-    runtime::discover(&Host, selection, &path, &trusted, home.as_deref())
-}
-
-/// `PATH` without the directories a command may write: what it plants there must not decide what the next
-/// executor's commands may read. The same goes for directories that variables name.
-fn trusted_path(profile: &Profile, path: &OsStr) -> OsString {
-    let trusted = std::env::split_paths(path).filter(|directory| !is_planted(profile, directory));
-    std::env::join_paths(trusted).unwrap_or_default()
-}
-
-/// Whether commands can write a directory, or replace a link on the way to it.
-fn is_planted(profile: &Profile, directory: &Path) -> bool {
-    let writable = |path: &Path| {
-        let written = profile.decide(&Host, path, Axis::Write);
-        written.is_ok_and(|decision| decision.access != Access::Deny)
-    };
-    let links = Host.resolve(directory).map(|found| found.links);
-    let mut around = links.iter().flatten().filter_map(|link| link.path.parent());
-    writable(directory) || around.any(writable)
 }

@@ -36,6 +36,7 @@
 mod access;
 pub mod blocking;
 mod builder;
+mod bundles;
 mod cancellation;
 mod capture;
 mod command;
@@ -86,6 +87,7 @@ mod requests_tests;
 
 pub use access::EffectiveAccess;
 pub use builder::{Commands, ExecutorSetBuilder, WindowsSandboxMode};
+pub use bundles::Survey;
 pub use capture::Captured;
 pub use command::{CancelToken, Command};
 pub use error::{BuildError, ExecutorError, RunError};

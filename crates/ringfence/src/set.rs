@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ringfence_backend::{Backend, ReleaseFailed};
-use ringfence_host::runtime::{Bundle, BundleName, Cache};
+use ringfence_host::runtime::{BundleName, Cache};
 use ringfence_policy::Profile;
 use thiserror::Error;
 
 use crate::builder::{Commands, ExecutorSetBuilder};
+use crate::bundles::Bundles;
 use crate::completion::{Completion, block_on_within};
 use crate::error::ExecutorError;
 use crate::executor::Executor;
@@ -47,14 +48,14 @@ pub(crate) struct Shared {
     pub(crate) commands: Commands,
     pub(crate) grant_ttl: Duration,
     pub(crate) private_bytes: u64,
-    pub(crate) bundles: Vec<Bundle>,
+    pub(crate) bundles: Bundles,
     pub(crate) selection: BTreeSet<BundleName>,
     /// Where homes are kept.
     pub(crate) homes: Option<PathBuf>,
     /// Where which caches are kept.
     pub(crate) caches: Option<(PathBuf, BTreeSet<Cache>)>,
     /// The caller's environment as it was when the set was built.
-    pub(crate) caller: BTreeMap<OsString, OsString>,
+    pub(crate) caller: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) owned: Mutex<OwnedDirectory>,
     pub(crate) owned_path: PathBuf,
     pub(crate) locks: PathBuf,

@@ -5,10 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::finder::Finder;
-use super::look::Look;
 use super::variables::{OPTIONS, PRIVATE};
-use super::{Bundle, BundleName, tables};
-use crate::Host;
+use super::{Bundle, BundleName, Survey, tables};
 
 /// Finds what the selected bundles open here, and the variables that commands need for it.
 ///
@@ -31,6 +29,8 @@ use crate::Host;
 /// Linux, macOS and, less thoroughly, other Unix systems; on Windows there are no tables, since the system's own
 /// baseline for restricted processes stands for them.
 ///
+/// A directory of `path` that the survey was not about is looked through now.
+///
 /// # Trust
 /// Links, `pyvenv.cfg` files and variables are believed. Leave out of `path`, and of what `lookup` answers, every
 /// directory that a confined command can write, else the command chooses what the next one may read.
@@ -39,15 +39,14 @@ use crate::Host;
 /// What a program needs beside its own installation: modules below `~/.local/lib`, settings below a home
 /// directory, caches.
 pub fn discover(
-    host: &Host,
+    mut surveyed: Survey,
     selection: &BTreeSet<BundleName>,
     path: &OsStr,
     lookup: &dyn Fn(&str) -> Option<OsString>,
     home: Option<&Path>,
 ) -> Vec<Bundle> {
-    let mut look = Look::new(host);
-    let mut entries = tables::entries(&mut look, selection);
-    let found = Finder::new(look, selection, lookup, home).find(path);
+    let mut entries = tables::select(std::mem::take(&mut surveyed.tables), selection);
+    let found = Finder::new(selection, lookup, home).find(path, surveyed);
     entries.extend(found.entries);
     let bundles = selection.iter().map(|name| {
         let used = found.used.contains(name);

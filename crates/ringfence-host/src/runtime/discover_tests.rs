@@ -5,13 +5,18 @@ use std::path::{Path, PathBuf};
 use ringfence_policy::Link;
 
 use super::discover;
-use crate::Host;
-use crate::runtime::{Bundle, BundleName, Provenance};
+use crate::runtime::{Bundle, BundleName, Provenance, Survey};
 use crate::testing::Tree;
 
 fn select(selection: &[BundleName], path: &Path) -> Vec<Bundle> {
     let selection = selection.iter().copied().collect();
-    discover(&Host, &selection, path.as_os_str(), &|_| None, None)
+    discover(
+        Survey::of(path.as_os_str()),
+        &selection,
+        path.as_os_str(),
+        &|_| None,
+        None,
+    )
 }
 
 /// A directory of `PATH` that belongs to a manager of Python.
@@ -74,7 +79,15 @@ fn entries_are_sorted_and_none_is_there_twice() {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = std::env::home_dir();
     let lookup = |name: &str| std::env::var_os(name);
-    let found = || discover(&Host, &BundleName::all(), &path, &lookup, home.as_deref());
+    let found = || {
+        discover(
+            Survey::of(&path),
+            &BundleName::all(),
+            &path,
+            &lookup,
+            home.as_deref(),
+        )
+    };
     let bundles = found();
     assert_eq!(bundles, found());
     let mut seen = BTreeSet::new();
@@ -131,4 +144,24 @@ fn variables_are_set_for_installations_apart_from_the_system() {
     assert_eq!(variables("links"), ["GOPATH", "GOMODCACHE", "GOCACHE"]);
     let python = select(&[BundleName::Python], &shims(&tree)).remove(0);
     assert_eq!(python.private, [("PIP_CACHE_DIR".into(), ".cache/pip".into())]);
+}
+
+#[test]
+fn a_survey_changes_nothing_and_decides_nothing() {
+    let tree = Tree::new();
+    tree.program("opt/tool/bin/tool");
+    tree.link("bin/tool", "../opt/tool/bin/tool");
+    tree.program("other/lib/other");
+    tree.link("untrusted/other", "../other/lib/other");
+    let (bin, untrusted) = (tree.path("bin"), tree.path("untrusted"));
+    let discovered = |surveyed: &[&Path]| {
+        let survey = Survey::of(&std::env::join_paths(surveyed).unwrap());
+        discover(survey, &BundleName::all(), bin.as_os_str(), &|_| None, None)
+    };
+    let of_path = discovered(&[&bin]);
+    let mut entries = of_path.iter().flat_map(|bundle| &bundle.entries);
+    assert!(entries.any(|entry| entry.resolved.path == tree.path("opt/tool")));
+    // What was looked at besides does not count, and what was not is looked at.
+    assert_eq!(discovered(&[&bin, &untrusted]), of_path);
+    assert_eq!(discovered(&[]), of_path);
 }

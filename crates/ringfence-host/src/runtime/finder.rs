@@ -8,10 +8,10 @@ use ringfence_policy::{Link, Resolved};
 
 use super::commands::{self, Target};
 use super::cover::Cover;
-use super::layouts::{LAYOUTS, Layout, MARKERS, PROGRAMS, Place, Program};
+use super::layouts::{self, LAYOUTS, Layout, MARKERS, PROGRAMS, Place, Program};
 use super::look::Look;
 use super::variables::{CHOSEN, Chosen};
-use super::{BundleName, Provenance, RuntimeAccess, RuntimeEntry, guard, tables, venv};
+use super::{BundleName, Provenance, RuntimeAccess, RuntimeEntry, Survey, guard, tables, venv};
 
 /// What was found through `PATH`, of the selected bundles.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Found {
 }
 
 pub(super) struct Finder<'a> {
-    look: Look<'a>,
+    look: Look,
     selection: &'a BTreeSet<BundleName>,
     lookup: &'a dyn Fn(&str) -> Option<OsString>,
     home: Option<PathBuf>,
@@ -40,11 +40,11 @@ pub(super) struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     pub(super) fn new(
-        mut look: Look<'a>,
         selection: &'a BTreeSet<BundleName>,
         lookup: &'a dyn Fn(&str) -> Option<OsString>,
         home: Option<&Path>,
     ) -> Self {
+        let mut look = Look::default();
         let home = home.and_then(|home| look.existing(home)).map(|found| found.path);
         let mut finder = Self {
             look,
@@ -63,8 +63,8 @@ impl<'a> Finder<'a> {
         finder
     }
 
-    pub(super) fn find(mut self, path: &OsStr) -> Found {
-        let asked: Vec<_> = PROGRAMS.iter().map(|program| program.name).collect();
+    pub(super) fn find(mut self, path: &OsStr, mut surveyed: Survey) -> Found {
+        let asked = layouts::program_names();
         // `/bin` and `/usr/bin` are often one directory.
         let mut scanned = HashSet::new();
         for written in std::env::split_paths(path) {
@@ -76,7 +76,8 @@ impl<'a> Finder<'a> {
             if !scanned.insert(found.path.clone()) {
                 continue;
             }
-            let listing = self.look.list(&found.path, &asked);
+            let listing = surveyed.take(&found.path);
+            let listing = listing.unwrap_or_else(|| self.look.list(&found.path, &asked));
             let named = |program: &&Program| listing.names.contains(&program.name);
             for program in PROGRAMS.iter().filter(named) {
                 self.managed(program, &found.path);

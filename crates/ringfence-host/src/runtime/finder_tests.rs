@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use ringfence_policy::{Kind, Link};
 
 use super::optional;
-use crate::Host;
-use crate::runtime::{Bundle, BundleName, Provenance, RuntimeAccess, discover};
+use crate::runtime::{Bundle, BundleName, Provenance, RuntimeAccess, Survey, discover};
 use crate::testing::Tree;
 
 /// A host of its own: a home directory and directories beside it.
@@ -36,7 +35,13 @@ impl World {
             let known = self.variables.iter().find(|(variable, _)| *variable == name);
             known.map(|(_, value)| OsString::from(value))
         };
-        let mut bundles = discover(&Host, &BundleName::all(), &path, &lookup, Some(&self.home()));
+        let mut bundles = discover(
+            Survey::of(&path),
+            &BundleName::all(),
+            &path,
+            &lookup,
+            Some(&self.home()),
+        );
         without_tables(&mut bundles);
         for entry in bundles.iter().flat_map(|bundle| &bundle.entries) {
             assert_eq!(entry.access, RuntimeAccess::ReadExecute);
@@ -373,7 +378,13 @@ fn what_must_not_be_opened_is_passed_over() {
 #[test]
 fn relative_and_empty_directories_are_passed_over() {
     let found = |path: &str| {
-        let mut bundles = discover(&Host, &BundleName::all(), path.as_ref(), &|_| None, None);
+        let mut bundles = discover(
+            Survey::of(path.as_ref()),
+            &BundleName::all(),
+            path.as_ref(),
+            &|_| None,
+            None,
+        );
         without_tables(&mut bundles);
         bundles
     };
@@ -384,7 +395,13 @@ fn relative_and_empty_directories_are_passed_over() {
 #[test]
 fn what_the_tables_open_is_left_out() {
     let path = "/usr/bin:/bin:/sbin:/usr/local/bin";
-    let mut bundles = discover(&Host, &BundleName::all(), path.as_ref(), &|_| None, None);
+    let mut bundles = discover(
+        Survey::of(path.as_ref()),
+        &BundleName::all(),
+        path.as_ref(),
+        &|_| None,
+        None,
+    );
     without_tables(&mut bundles);
     let entries = bundles.iter().flat_map(|bundle| &bundle.entries);
     for entry in entries {

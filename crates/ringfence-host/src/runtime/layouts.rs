@@ -178,3 +178,8 @@ const fn parts(
 const fn marker(bundle: BundleName, file: &'static str) -> Marker {
     Marker { bundle, file }
 }
+
+/// The names of all programs.
+pub(super) fn program_names() -> Vec<&'static str> {
+    PROGRAMS.iter().map(|program| program.name).collect()
+}

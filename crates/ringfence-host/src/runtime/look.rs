@@ -10,25 +10,17 @@ use super::commands::{self, Listing};
 use crate::Host;
 use crate::host::Known;
 
-pub(super) struct Look<'a> {
-    host: &'a Host,
+#[derive(Debug, Default)]
+pub(super) struct Look {
     known: Known,
     /// Names in directories that were read, sorted.
     names: HashMap<PathBuf, Vec<OsString>>,
 }
 
-impl<'a> Look<'a> {
-    pub(super) fn new(host: &'a Host) -> Self {
-        Self {
-            host,
-            known: Known::default(),
-            names: HashMap::new(),
-        }
-    }
-
+impl Look {
     /// What is at an absolute path; nothing if it isn't there or can't be looked at.
     pub(super) fn existing(&mut self, path: &Path) -> Option<Resolved> {
-        let found = self.host.resolve_knowing(path, &mut self.known).ok()?;
+        let found = Host.resolve_knowing(path, &mut self.known).ok()?;
         (found.kind != Kind::Absent).then_some(found)
     }
 

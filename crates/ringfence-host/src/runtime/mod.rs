@@ -19,6 +19,7 @@ mod layouts;
 mod look;
 mod names;
 mod provenance;
+mod survey;
 mod table;
 mod tables;
 mod variables;
@@ -35,6 +36,7 @@ pub use discover::discover;
 pub use gitconfig::{GitFiles, gitconfig};
 pub use names::{BundleName, NameError};
 pub use provenance::Provenance;
+pub use survey::Survey;
 
 /// What a bundle opens at a path and beneath it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

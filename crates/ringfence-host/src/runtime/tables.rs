@@ -8,22 +8,29 @@ use super::look::Look;
 use super::table::{Row, TABLES};
 use super::{BundleName, Provenance, RuntimeEntry, guard};
 
-/// Finds what there is of the tables of some bundles.
+/// Finds what there is of the tables of all bundles.
 ///
 /// Rows that are links are opened where they lead (POL-39), and the links are in the entry: on a host with
 /// merged `/usr` the entry of `/bin` is `/usr/bin` with the link `/bin`. What is absent is passed over
 /// (POL-40), and so is what cannot be looked at, and a link that leads into a home directory, a directory for
 /// temporary files, or a pseudo file system.
-pub(super) fn entries(
-    look: &mut Look<'_>,
-    selection: &BTreeSet<BundleName>,
-) -> Vec<(BundleName, RuntimeEntry)> {
-    let selected = TABLES.iter().filter(|(bundle, _)| selection.contains(bundle));
-    let rows = selected.flat_map(|(bundle, rows)| rows.iter().map(|row| (*bundle, row)));
+pub(super) fn find_all(look: &mut Look) -> Vec<(BundleName, RuntimeEntry)> {
+    let rows = TABLES
+        .iter()
+        .flat_map(|(bundle, rows)| rows.iter().map(|row| (*bundle, row)));
     let mut found = Vec::new();
     for (bundle, row) in rows {
         found.extend(find(look, bundle, row).into_iter().map(|entry| (bundle, entry)));
     }
+    found
+}
+
+/// Those of some bundles that add something to the others.
+pub(super) fn select(
+    mut found: Vec<(BundleName, RuntimeEntry)>,
+    selection: &BTreeSet<BundleName>,
+) -> Vec<(BundleName, RuntimeEntry)> {
+    found.retain(|(bundle, _)| selection.contains(bundle));
     Cover::default().distinct(found)
 }
 
@@ -36,7 +43,7 @@ pub(super) fn cover() -> Cover {
     cover
 }
 
-fn find(look: &mut Look<'_>, bundle: BundleName, (pattern, access): &Row) -> Vec<RuntimeEntry> {
+fn find(look: &mut Look, bundle: BundleName, (pattern, access): &Row) -> Vec<RuntimeEntry> {
     let mut found = Vec::new();
     for path in matches(look, pattern) {
         let present = look.existing(&path).filter(|seen| guard::trusted(&seen.path));
@@ -50,7 +57,7 @@ fn find(look: &mut Look<'_>, bundle: BundleName, (pattern, access): &Row) -> Vec
 }
 
 /// The names a row stands for, sorted.
-fn matches(look: &mut Look<'_>, pattern: &str) -> Vec<PathBuf> {
+fn matches(look: &mut Look, pattern: &str) -> Vec<PathBuf> {
     let pattern = Path::new(pattern);
     let name = pattern.file_name().unwrap_or_default().as_encoded_bytes();
     let (Some(beginning), Some(directory)) = (name.strip_suffix(b"*"), pattern.parent()) else {

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Kind, Resolve};
 
-use super::{entries, find, matches};
+use super::{find, find_all, matches, select};
 use crate::Host;
 use crate::runtime::RuntimeAccess::{self, Read, ReadExecute};
 use crate::runtime::look::Look;
@@ -12,7 +12,10 @@ use crate::runtime::{BundleName, Provenance, RuntimeEntry};
 use crate::testing::{Tree, skip};
 
 fn of(selection: &[BundleName]) -> Vec<(BundleName, RuntimeEntry)> {
-    entries(&mut Look::new(&Host), &selection.iter().copied().collect())
+    select(
+        find_all(&mut Look::default()),
+        &selection.iter().copied().collect(),
+    )
 }
 
 fn system() -> Vec<RuntimeEntry> {
@@ -133,7 +136,7 @@ fn a_star_at_the_end_stands_for_every_name_with_that_beginning() {
     tree.dir("jav");
     tree.dir("other/java");
     let pattern = tree.path("java*");
-    let matches = |pattern: &Path| matches(&mut Look::new(&Host), pattern.to_str().unwrap());
+    let matches = |pattern: &Path| matches(&mut Look::default(), pattern.to_str().unwrap());
     assert_eq!(matches(&pattern), expected);
     assert_eq!(matches(&tree.path("missing/java*")), Vec::<PathBuf>::new());
     assert_eq!(matches(Path::new("/etc/hosts")), [PathBuf::from("/etc/hosts")]);
@@ -147,7 +150,7 @@ fn pol_39_a_link_to_where_anybody_writes_is_not_followed() {
     let dangling = tree.link("dangling", "/usr/no/such/thing");
     let found = |link: &Path| {
         let row: &Row = &(link.to_str().unwrap().to_owned().leak(), Read);
-        find(&mut Look::new(&Host), BundleName::Tz, row)
+        find(&mut Look::default(), BundleName::Tz, row)
     };
     assert_eq!(found(&control)[0].resolved.path, Path::new("/usr"));
     assert_eq!(found(&planted), []);

@@ -26,14 +26,15 @@ impl Shared {
         let mut forced: BTreeMap<OsString, OsString> = BTreeMap::new();
         forced.extend(
             self.bundles
+                .get()
                 .iter()
                 .flat_map(|bundle| bundle.environment.iter().cloned()),
         );
         let home = isolated.then_some(&*directories.home);
         if let Some(home) = home {
-            let private = self.bundles.iter().flat_map(|bundle| &bundle.private);
+            let private = self.bundles.get().iter().flat_map(|bundle| &bundle.private);
             forced.extend(private.map(|(name, below)| (name.clone(), home.join(below).into())));
-            let options = self.bundles.iter().flat_map(|bundle| &bundle.options);
+            let options = self.bundles.get().iter().flat_map(|bundle| &bundle.options);
             let whole = |_: &&_| !home.as_os_str().as_encoded_bytes().contains(&b' ');
             for (name, option) in options.filter(whole) {
                 let mut value = option.clone();
@@ -52,7 +53,7 @@ impl Shared {
         let private = private_directories(NameCase::NATIVE, &directories.temporary, home);
         forced.extend(private);
         let rules = self.profile.environment();
-        let mut caller = self.caller.clone();
+        let mut caller = (*self.caller).clone();
         if let Some(path) = caller.remove(OsStr::new(PATH)) {
             caller.extend(usable_path(&path, tree).map(|path| (PATH.into(), path)));
         }

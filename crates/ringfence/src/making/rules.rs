@@ -29,7 +29,7 @@ impl Shared {
         for device in self.profile.devices() {
             rules.extend(device_rule(device)?);
         }
-        for bundle in &self.bundles {
+        for bundle in self.bundles.get() {
             rules.extend(bundle.entries.iter().map(|entry| runtime_rule(bundle, entry)));
         }
         Ok(rules)
