@@ -6,6 +6,7 @@ mod search;
 mod token;
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use serde::{Serialize, Serializer};
@@ -52,6 +53,8 @@ pub struct Glob {
     prefix: PathBuf,
     /// What follows the prefix; begins with a `/` unless there is nothing.
     tokens: Vec<Token>,
+    /// The first and the last byte of the last name of whatever matches, where they are always the same.
+    ends: (Option<u8>, Option<u8>),
 }
 
 impl Glob {
@@ -124,6 +127,15 @@ impl Glob {
         self.start(directory).may_match_beneath()
     }
 
+    /// Whether a path with this last name could match, as far as its first and last byte tell: most names in a large
+    /// directory need no search.
+    pub fn may_match_name(&self, name: &OsStr) -> bool {
+        let name = name.as_encoded_bytes();
+        let (first, last) = self.ends;
+        let is = |wanted: Option<u8>, byte: Option<&u8>| wanted.is_none_or(|wanted| byte == Some(&wanted));
+        is(first, name.first()) && is(last, name.last())
+    }
+
     /// Begins a search at a directory, which is cleaned lexically first; in a relative one nothing is found.
     pub fn start(&self, directory: &Path) -> Search<'_> {
         let Some(directory) = clean(directory) else {
@@ -153,8 +165,28 @@ impl Glob {
         // So far each token was one byte, so this is the same place in the text.
         let depth = bytes(&text)[..end].iter().filter(|byte| **byte == b'/').count();
         let prefix = absolute(names(&text).take(depth));
-        Self { text, prefix, tokens }
+        let ends = ends(&tokens);
+        Self {
+            text,
+            prefix,
+            tokens,
+            ends,
+        }
     }
+}
+
+/// The first and the last byte of the last name, where the pattern says them.
+fn ends(tokens: &[Token]) -> (Option<u8>, Option<u8>) {
+    let byte = |token: Option<&Token>| match token {
+        Some(Token::Byte(byte)) => Some(*byte),
+        _ => None,
+    };
+    let first = match tokens.iter().rposition(Token::passes_separator) {
+        // Behind one of these a name begins; a `**` may end within a name.
+        Some(at) if tokens[at] != Token::Path => byte(tokens.get(at + 1)),
+        _ => None,
+    };
+    (first, byte(tokens.last()))
 }
 
 /// The pattern as written; with its raw bytes in hexadecimal where they are not UTF-8.

@@ -1,6 +1,7 @@
 //! One directory as it was listed.
 
-use std::ffi::OsString;
+use std::cell::LazyCell;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, FileType};
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -149,15 +150,23 @@ fn whole(path: &Path, pattern: usize) -> Found {
     }
 }
 
-/// Each entry is tried against the pattern; the automaton is moved to the directory only once.
+/// The entries that may match are tried against the pattern; the automaton is moved to the directory only once, and only
+/// if there are any.
 fn matches(path: &Path, entries: &[Entry], index: usize, pattern: &Pattern, base: &Path) -> Vec<Found> {
-    let (Some(glob), Ok(rest)) = (pattern.glob(), path.strip_prefix(base)) else {
+    let Some(glob) = pattern.glob() else {
         return Vec::new();
     };
-    let search = glob.start(&Path::new("/").join(rest));
+    let search = LazyCell::new(|| {
+        let rest = path.strip_prefix(base).ok()?;
+        Some(glob.start(&Path::new("/").join(rest)))
+    });
+    let is_match = |name: &OsStr| {
+        let search = search.as_ref();
+        search.is_some_and(|search| search.enter(name).is_match())
+    };
     let matching = entries
         .iter()
-        .filter(|entry| search.enter(&entry.name).is_match());
+        .filter(|entry| glob.may_match_name(&entry.name) && is_match(&entry.name));
     let matching = matching.map(|entry| (path.join(&entry.name), entry.kind));
     matching
         // Exceptions are rare, and judged by the pattern itself.

@@ -64,6 +64,8 @@ proptest! {
         for path in &paths {
             let expected = oracle(&characters(pattern.text()), &characters(path));
             prop_assert_eq!(pattern.matches(path), expected, "{:?}", path);
+            let name = path.file_name().unwrap_or_default();
+            prop_assert!(!expected || pattern.may_match_name(name), "{:?}", path);
             prop_assert_eq!(wide.matches(&beneath(&"a".repeat(length), path)), expected, "{:?}", path);
         }
     }

@@ -407,3 +407,26 @@ fn json_keeps_the_pattern_as_written() {
     let stray = Glob::new(raw(b"/\xff*")).unwrap();
     assert_eq!(serde_json::to_string(&stray).unwrap(), r#"{"hex":"2fff2a"}"#);
 }
+
+#[test]
+fn most_names_need_no_search() {
+    for (text, possible, others) in [
+        ("/ws/**/.env*", ".env .envrc .x", "env a.env"),
+        ("/ws/**/*.pem", "key.pem m", "key.pe .pem.bak"),
+        ("/ws/**/.git/hooks", "hooks hs", ".git config"),
+        ("/ws/x[ab]", "xa x]", "a bx"),
+        ("/ws/a**b", "b ab xb", "a ba"),
+        ("/ws/**", "a b", ""),
+        ("/ws/[.]env", ".env xv", "env.x"),
+    ] {
+        for (names, expected) in [(possible, true), (others, false)] {
+            for name in names.split_whitespace() {
+                assert_eq!(
+                    pattern(text).may_match_name(name.as_ref()),
+                    expected,
+                    "{text}: {name}"
+                );
+            }
+        }
+    }
+}
