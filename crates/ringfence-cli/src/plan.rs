@@ -60,7 +60,7 @@ impl Plan {
     /// Works out what the options ask for.
     pub(crate) fn new(options: &PolicyOptions) -> Result<Self, Failure> {
         // It takes longer than anything else, and needs nothing.
-        let survey = Survey::begin();
+        let survey = Survey::begin(&std::env::var_os("PATH").unwrap_or_default());
         let current = current_directory()?;
         let Draft {
             config,

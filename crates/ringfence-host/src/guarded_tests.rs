@@ -528,3 +528,21 @@ fn single_paths_are_followed_without_watches_however_they_come_and_go() {
     tree.link("way", "old");
     assert_eq!(settled(), (true, vec![]));
 }
+
+#[test]
+fn a_name_that_comes_right_after_a_look_is_found_by_the_next() {
+    // Change times advance with the kernel's clock, some milliseconds at a time.
+    for _ in 0..50 {
+        let tree = Tree::new();
+        tree.dir("a");
+        let scope = Scope {
+            patterns: vec![Pattern::exactly(tree.path("a/one"))],
+            ..Scope::default()
+        };
+        let mut search = Search::new(scope, &|| false).unwrap();
+        tree.file("a/one");
+        assert!(search.look());
+        fs::remove_file(tree.path("a/one")).unwrap();
+        assert!(search.look());
+    }
+}

@@ -21,19 +21,23 @@ impl Ahead {
     /// Begins one, unless one waits already. What goes wrong is told to whoever starts the next one.
     pub(crate) fn begin(&self, beginning: Beginning, base: &Path) {
         let mut next = lock(&self.0);
-        next.take_if(|(since, _)| since.elapsed() > FRESH);
+        next.take_if(|(since, _)| !is_fresh(*since));
         if next.is_none() {
             let begun: Result<Begun, SetupFailed> = Begun::new(beginning, base);
             *next = begun.ok().map(|begun| (Instant::now(), begun));
         }
     }
 
-    /// The one that waits, if it is fresh and of this kind; else it ends.
-    pub(crate) fn take(&self, beginning: Beginning) -> Option<Begun> {
+    /// The one that waits, if it is fresh and of this kind, with when it was begun; else it ends.
+    pub(crate) fn take(&self, beginning: Beginning) -> Option<(Instant, Begun)> {
         let next = lock(&self.0).take();
-        next.filter(|(since, begun)| since.elapsed() <= FRESH && begun.beginning() == beginning)
-            .map(|(_, begun)| begun)
+        next.filter(|(since, begun)| is_fresh(*since) && begun.beginning() == beginning)
     }
+}
+
+/// Whether one that was begun then can still be used.
+pub(crate) fn is_fresh(since: Instant) -> bool {
+    since.elapsed() <= FRESH
 }
 
 #[cfg(test)]
@@ -56,7 +60,8 @@ mod tests {
     #[test]
     fn one_that_waits_gets_the_plan() {
         let (ahead, plan) = begun(Duration::ZERO);
-        let zygote = ahead.take(plan.beginning()).unwrap().build(&plan).unwrap();
+        let (_, begun) = ahead.take(plan.beginning()).unwrap();
+        let zygote = begun.build(&plan).unwrap();
         let zygote = zygote.finish().unwrap();
         zygote.take_spare().unwrap();
         zygote.end();

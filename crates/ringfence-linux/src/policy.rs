@@ -20,7 +20,7 @@ use ringfence_zygote::wire::{self, Step};
 use rustix::io::Errno;
 
 use crate::absent::{self, Absent};
-use crate::ahead::Ahead;
+use crate::ahead::{Ahead, is_fresh};
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
@@ -82,8 +82,8 @@ struct State {
     looked_at_all: Instant,
     sockets: Sockets,
     zygote: Option<Arc<Zygote>>,
-    /// The one that is to be, if its view is made already.
-    building: Option<Building>,
+    /// The one that is to be, if its view is made already, and when it was begun.
+    building: Option<(Instant, Building)>,
     /// Whether a command was started.
     served: bool,
     /// Whether all this is of a host as it is no more, because what followed from the last look could not be had.
@@ -255,8 +255,8 @@ impl LinuxPolicy {
             return Ok((Arc::clone(zygote), Arc::clone(&state.report)));
         }
         for _ in 0..TRIES {
-            let building = state.building.take();
-            let built = building.and_then(|building| building.finish().ok());
+            let building = state.building.take().filter(|(since, _)| is_fresh(*since));
+            let built = building.and_then(|(_, building)| building.finish().ok());
             let zygote = match built.map_or_else(|| Zygote::start(&state.plan, &self.ahead), Ok) {
                 Ok(zygote) => Arc::new(zygote),
                 // A socket that was to be masked went with its owner.
@@ -364,7 +364,7 @@ impl State {
     /// it is begun anew.
     fn build(&mut self, ahead: &Ahead) {
         let begun = ahead.take(self.plan.beginning());
-        self.building = begun.and_then(|begun| begun.build(&self.plan).ok());
+        self.building = begun.and_then(|(since, begun)| Some((since, begun.build(&self.plan).ok()?)));
     }
 
     fn begin_look(&mut self) -> Look {
@@ -421,18 +421,20 @@ impl CompiledPolicy for LinuxPolicy {
     fn release(&self) -> Result<(), ReleaseFailed> {
         let mut state = self.lock();
         state.released = true;
-        let zygote = state.zygote.take();
-        state.building = None;
+        let (zygote, building) = (state.zygote.take(), state.building.take());
+        let placeholders = std::mem::take(&mut state.placeholders);
         drop(state);
         if let Some(zygote) = &zygote {
             zygote.kill();
         }
-        let placeholders = std::mem::take(&mut self.lock().placeholders);
+        // All commands have ended; only the zygote and its spares, which run none, may still have them mounted upon, and
+        // a name can be removed all the same.
         let removed = placeholders.remove();
         // The kernel takes its time for the end of the namespaces.
         if let Some(zygote) = zygote {
             zygote.end();
         }
+        drop(building);
         removed.map_err(|left| still_standing(&left))
     }
 

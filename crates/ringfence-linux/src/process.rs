@@ -134,6 +134,17 @@ impl Process {
         }
     }
 
+    fn leave_terminal_to(&self, zygote: Option<&Zygote>) {
+        let restored = self
+            .restored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let (Some(zygote), Some(number)) = (zygote, restored) {
+            zygote.forget_terminal(number);
+        }
+    }
+
     fn exit_event(&self, progress: &mut Progress) -> Option<Event> {
         if *progress == Progress::Running {
             match receive(&self.spare.reports)? {
@@ -206,7 +217,6 @@ impl Containment for Process {
         let event = self.advance(&mut progress);
         if *progress == Progress::Over {
             self.let_group_go();
-            self.leave_terminal();
         }
         event
     }
@@ -249,22 +259,14 @@ impl Containment for Process {
 
     fn leave_terminal(&self) {
         let zygote = self.zygote.lock().unwrap_or_else(PoisonError::into_inner);
-        let restored = self
-            .restored
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        if let (Some(zygote), Some(number)) = (&*zygote, restored) {
-            zygote.forget_terminal(number);
-        }
+        self.leave_terminal_to(zygote.as_deref());
     }
 
     fn afterwards(&self) -> Option<Box<dyn FnOnce() + Send>> {
-        let zygote = self
-            .zygote
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()?;
+        let mut holder = self.zygote.lock().unwrap_or_else(PoisonError::into_inner);
+        // In one step, so that nothing is left with a zygote that nobody asks any more.
+        self.leave_terminal_to(holder.as_deref());
+        let zygote = holder.take()?;
         Some(Box::new(move || zygote.make_ready()))
     }
 

@@ -51,7 +51,7 @@ pub(crate) struct Zygote {
 #[derive(Debug)]
 pub(crate) struct Begun {
     beginning: Beginning,
-    ends: Ends,
+    ends: Unfinished,
 }
 
 /// A zygote whose view is in the making; dropping it ends it.
@@ -60,13 +60,19 @@ pub(crate) struct Building {
     user_namespace: bool,
     /// Whether it could be asked for everything.
     sent: Result<(), Errno>,
-    ends: Ends,
+    ends: Unfinished,
 }
 
-/// What belongs to a zygote that is not ready: its socket, and the process that makes the namespaces, whose successor is
-/// their process 1. Nothing once somebody else has it.
+/// What belongs to a zygote that is not ready; nothing once somebody else has it.
 #[derive(Debug)]
-struct Ends(Option<(OwnedFd, OwnedFd)>);
+struct Unfinished(Option<Ends>);
+
+#[derive(Debug)]
+struct Ends {
+    control: OwnedFd,
+    /// The process that makes the namespaces, whose successor is their process 1.
+    first: OwnedFd,
+}
 
 impl Begun {
     /// Starts one. The directory is for a host that allows no executable memory.
@@ -82,7 +88,7 @@ impl Begun {
             .map_err(|error| failed_io(Step::Start, &error))?;
         Ok(Self {
             beginning,
-            ends: Ends(Some((control, first))),
+            ends: Unfinished(Some(Ends { control, first })),
         })
     }
 
@@ -95,7 +101,7 @@ impl Begun {
         let bytes = plan.encode().map_err(|_| failed(Step::Plan, Errno::INVAL))?;
         let sealed = image::sealed_file("ringfence-plan", &bytes, MemfdFlags::empty())
             .map_err(|error| failed(Step::Plan, error))?;
-        let (control, first) = self.ends.take()?;
+        let Ends { control, first } = self.ends.take()?;
         let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
         let file = [sealed.as_fd()];
@@ -108,7 +114,7 @@ impl Begun {
         Ok(Building {
             user_namespace: plan.flags & USER_NAMESPACE != 0,
             sent: sent.map(drop),
-            ends: Ends(Some((control, first))),
+            ends: Unfinished(Some(Ends { control, first })),
         })
     }
 }
@@ -116,7 +122,7 @@ impl Begun {
 impl Building {
     /// Waits until the view stands.
     pub(crate) fn finish(mut self) -> Result<Zygote, SetupFailed> {
-        let (control, first) = self.ends.take()?;
+        let Ends { control, first } = self.ends.take()?;
         // Two messages: the pidfd of process 1, then the word that the view stands.
         let pidfd = receive(control.as_fd()).and_then(|mut fds| fds.pop().ok_or_else(protocol));
         let reaped = spawn::reap(&first).map_err(|error| failed_io(Step::Start, &error));
@@ -136,15 +142,15 @@ impl Building {
     }
 }
 
-impl Ends {
-    fn take(&mut self) -> Result<(OwnedFd, OwnedFd), SetupFailed> {
+impl Unfinished {
+    fn take(&mut self) -> Result<Ends, SetupFailed> {
         self.0.take().ok_or_else(protocol)
     }
 }
 
-impl Drop for Ends {
+impl Drop for Unfinished {
     fn drop(&mut self) {
-        let Some((control, first)) = self.0.take() else {
+        let Some(Ends { control, first }) = self.0.take() else {
             return;
         };
         let successor = receive(control.as_fd()).ok().and_then(|mut fds| fds.pop());
@@ -185,7 +191,7 @@ impl Zygote {
     /// Where user namespaces can't be had, a caller with user id 0 has real capabilities that do instead.
     pub(crate) fn start(plan: &Plan, ahead: &Ahead) -> Result<Self, SetupFailed> {
         // One that was begun before may not see what was mounted since; then another one does.
-        if let Some(begun) = ahead.take(plan.beginning())
+        if let Some((_, begun)) = ahead.take(plan.beginning())
             && let Ok(zygote) = begun.build(plan).and_then(Building::finish)
         {
             return Ok(zygote);

@@ -1,8 +1,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::{Begun, Zygote};
 use crate::ahead::Ahead;
@@ -35,10 +38,19 @@ fn one_whose_view_is_not_wanted_any_more_ends() {
     let plan = probe::plan(&probe::look()).unwrap();
     let building = Begun::new(plan.beginning(), Path::new("/tmp")).unwrap();
     let building = building.build(&plan).unwrap();
-    let first = building.ends.0.as_ref().unwrap().1.try_clone().unwrap();
+    let ends = building.ends.0.as_ref().unwrap();
+    let (control, first) = (ends.control.try_clone().unwrap(), ends.first.try_clone().unwrap());
     drop(building);
-    // Its successor was waited for too, or the next line would not be reached.
     assert_eq!(process_id(&first), "-1");
+    // Its successor is the last who has the other end.
+    loop {
+        let patience = Timespec::try_from(Duration::from_secs(10)).unwrap();
+        let mut heard = [PollFd::new(&control, PollFlags::IN)];
+        assert_eq!(poll(&mut heard, Some(&patience)), Ok(1), "process 1 lives on");
+        if super::receive(control.as_fd()).is_err() {
+            break;
+        }
+    }
 }
 
 fn process_id(pidfd: &OwnedFd) -> String {

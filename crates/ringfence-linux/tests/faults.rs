@@ -64,7 +64,7 @@ impl Fixture {
         };
         let base = [runtime::BundleName::Base].into();
         let bundles = runtime::discover(
-            runtime::Survey::of("".as_ref()),
+            &runtime::Survey::of("".as_ref()),
             &base,
             "".as_ref(),
             &|_| None,

@@ -97,7 +97,7 @@ impl ExecutorSetBuilder {
         self
     }
 
-    /// Uses a look at `PATH` that was begun before.
+    /// Uses a look at the system's programs that was begun before.
     pub fn survey(mut self, survey: Survey) -> Self {
         self.survey = Some(survey);
         self
@@ -159,8 +159,8 @@ impl ExecutorSetBuilder {
         self
     }
 
-    /// Chooses the backend and makes the set-owned directory. Compiles no policy and starts no command (SET-9). What the
-    /// programs of `PATH` need is looked for meanwhile, and until the first executor needs it.
+    /// Chooses the backend and makes the set-owned directory. Compiles no policy and starts no command (SET-9). A thread
+    /// looks for what the programs of `PATH` need; the first executor waits for it.
     ///
     /// # Errors
     /// [`BuildError`], checked in the order of SET-5; then nothing is left on disk.
@@ -182,10 +182,6 @@ impl ExecutorSetBuilder {
         if self.grant_ttl == Some(Duration::ZERO) {
             return Err(BuildError::GrantTtl);
         }
-        let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
-        let caller = Arc::new(caller);
-        // As early as possible: nothing else takes as long.
-        let bundles = Bundles::begin(&self.bundles, &self.profile, &caller, self.survey);
         let root = Host
             .resolve(&given)
             .map_err(|error| scratch_error(error.to_string()))?;
@@ -222,6 +218,10 @@ impl ExecutorSetBuilder {
             .caches
             .map(|(given, caches)| kept("keep_caches", given).map(|at| (at, caches)))
             .transpose()?;
+        let caller = self.environment.unwrap_or_else(|| std::env::vars_os().collect());
+        let caller = Arc::new(caller);
+        // Before the rest is made, as nothing else takes as long.
+        let bundles = Bundles::begin(&self.bundles, &self.profile, &caller, self.survey);
         let supervisor = Supervisor::start().map_err(|error| BuildError::Supervisor {
             errno: error.raw_os_error().unwrap_or_default(),
         })?;

@@ -11,40 +11,30 @@ use ringfence_host::Host;
 use ringfence_host::runtime::{self, Bundle, BundleName};
 use ringfence_policy::{Access, Axis, Profile, Resolve};
 
-/// A look at the system's programs and libraries and at the directories of `PATH`, which takes some milliseconds and
-/// needs no profile: for a program that is in a hurry.
+/// A look at the system's programs and libraries, which takes some milliseconds and needs no profile: for a program that
+/// is in a hurry.
 ///
-/// A set that is built with it does not look again. That saves nothing unless the survey is begun a while before
-/// [`ExecutorSetBuilder::build`](crate::ExecutorSetBuilder::build), and it should not be much older: what is installed
+/// Sets that are built with it do not look again. That saves nothing unless it is begun a while before
+/// [`ExecutorSetBuilder::build`](crate::ExecutorSetBuilder::build), and it should not be much older: what the system gets
 /// meanwhile may not be found.
 #[derive(Clone, Debug)]
-pub struct Survey(Arc<Mutex<Option<JoinHandle<runtime::Survey>>>>);
+pub struct Survey(Arc<Ahead<Option<runtime::Survey>>>);
 
 impl Survey {
-    /// Begins to look through the `PATH` of this process, on a thread of its own. Without a thread there is nothing to
-    /// be had, and the set looks for itself.
+    /// Begins to look, with a `PATH` for what commands will run, on a thread of its own. Directories that are not the
+    /// system's are left to the set, which knows which of them commands can write.
     #[must_use]
-    pub fn begin() -> Self {
-        let thread = std::thread::Builder::new().name("ringfence-survey".to_owned());
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let thread = thread.spawn(move || runtime::Survey::of(&path));
-        Self(Arc::new(Mutex::new(thread.ok())))
-    }
-
-    /// What was found, for the first who asks; waits for it.
-    fn get(&self) -> Option<runtime::Survey> {
-        let thread = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        thread.and_then(|thread| thread.join().ok())
+    pub fn begin(path: &OsStr) -> Self {
+        let theirs = path.to_owned();
+        // Without a thread the set looks for itself.
+        let begun = Ahead::begin("ringfence-survey", move || Some(runtime::Survey::of(&theirs)));
+        Self(Arc::new(begun.unwrap_or_else(|| Ahead::done(None))))
     }
 }
 
 /// What was found, or will be.
 #[derive(Debug)]
-pub(crate) struct Bundles {
-    found: OnceLock<Vec<Bundle>>,
-    /// Until somebody has waited for it.
-    search: Mutex<Option<JoinHandle<Vec<Bundle>>>>,
-}
+pub(crate) struct Bundles(Ahead<Vec<Bundle>>);
 
 impl Bundles {
     /// Begins the search on a thread of its own: in a `PATH` there are hundreds of links, and each costs system calls.
@@ -55,45 +45,73 @@ impl Bundles {
         survey: Option<Survey>,
     ) -> Self {
         let (theirs, trusting, asking) = (selection.clone(), profile.clone(), Arc::clone(caller));
-        let thread = std::thread::Builder::new().name("ringfence-search".to_owned());
-        let surveyed = move || survey.and_then(|survey| survey.get());
-        match thread.spawn(move || search(surveyed(), &theirs, &trusting, &asking)) {
-            Ok(thread) => Self {
-                found: OnceLock::new(),
-                search: Mutex::new(Some(thread)),
-            },
-            // Without a thread it is done in place.
-            Err(_) => Self {
-                found: search(None, selection, profile, caller).into(),
-                search: Mutex::new(None),
-            },
-        }
+        let look = move || {
+            let surveyed = survey.as_ref().and_then(|survey| survey.0.get().as_ref());
+            search(surveyed, &theirs, &trusting, &asking)
+        };
+        let begun = Ahead::begin("ringfence-search", look);
+        // Without a thread it is done in place.
+        Self(begun.unwrap_or_else(|| Ahead::done(search(None, selection, profile, caller))))
     }
 
     /// What was found; waits for it.
     pub(crate) fn get(&self) -> &[Bundle] {
-        self.found.get_or_init(|| match self.take() {
-            Some(search) => search.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            None => Vec::new(),
-        })
-    }
-
-    fn take(&self) -> Option<JoinHandle<Vec<Bundle>>> {
-        self.search.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.get()
     }
 }
 
-impl Drop for Bundles {
+/// What a thread works out while the caller does something else.
+#[derive(Debug)]
+struct Ahead<T> {
+    /// Nothing if the thread panicked.
+    result: OnceLock<Option<T>>,
+    /// Until somebody has waited for it.
+    thread: Mutex<Option<JoinHandle<T>>>,
+}
+
+impl<T: Send + 'static> Ahead<T> {
+    /// Nothing if there is no thread to be had.
+    fn begin(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Option<Self> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
+        Some(Self {
+            result: OnceLock::new(),
+            thread: Mutex::new(Some(thread.ok()?)),
+        })
+    }
+
+    fn done(result: T) -> Self {
+        Self {
+            result: Some(result).into(),
+            thread: Mutex::new(None),
+        }
+    }
+
+    fn get(&self) -> &T {
+        let result = self.result.get_or_init(|| self.take()?.join().ok());
+        match result {
+            Some(result) => result,
+            None => resume_unwind(Box::new("a thread that worked ahead panicked")),
+        }
+    }
+}
+
+impl<T> Ahead<T> {
+    fn take(&self) -> Option<JoinHandle<T>> {
+        self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl<T> Drop for Ahead<T> {
     /// Nothing goes on when a set is gone.
     fn drop(&mut self) {
-        if let Some(search) = self.take() {
-            let _ = search.join();
+        if let Some(thread) = self.take() {
+            let _ = thread.join();
         }
     }
 }
 
 fn search(
-    surveyed: Option<runtime::Survey>,
+    surveyed: Option<&runtime::Survey>,
     selection: &BTreeSet<BundleName>,
     profile: &Profile,
     caller: &BTreeMap<OsString, OsString>,
@@ -102,7 +120,14 @@ fn search(
     let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
     let home = get("HOME").map(PathBuf::from);
     let path = trusted_path(profile, &get("PATH").unwrap_or_default());
-    let surveyed = surveyed.unwrap_or_else(|| runtime::Survey::of(&path));
+    let now;
+    let surveyed = match surveyed {
+        Some(before) => before,
+        None => {
+            now = runtime::Survey::of(&path);
+            &now
+        }
+    };
     runtime::discover(surveyed, selection, &path, &trusted, home.as_deref())
 }
 

@@ -429,22 +429,21 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("kept"), "x").unwrap();
         let mut owned = OwnedDirectory::create(root.path()).unwrap();
-        let places = [owned.path().join("at-the-top"), owned.path().join("deep/er")];
-        for place in &places {
-            fs::create_dir_all(place).unwrap();
-        }
-        if mount_bind(outside.path(), &places[0]).is_err() {
+        let [shallow, deep] = ["at-the-top", "deep/er"].map(|place| owned.path().join(place));
+        fs::create_dir_all(&shallow).unwrap();
+        if mount_bind(outside.path(), &shallow).is_err() {
             use std::io::Write;
             let test = "what_is_mounted_in_a_private_directory_is_not_removed";
             let line = format!("SKIP scratch::tests::{test}: mounts can't be made\n");
             io::stderr().write_all(line.as_bytes()).unwrap();
             return;
         }
-        assert!(owned.remove().is_err());
-        unmount(&places[0], UnmountFlags::DETACH).unwrap();
-        mount_bind(outside.path(), &places[1]).unwrap();
-        assert!(owned.remove().is_err());
-        unmount(&places[1], UnmountFlags::DETACH).unwrap();
+        owned.remove().unwrap_err();
+        unmount(&shallow, UnmountFlags::DETACH).unwrap();
+        fs::create_dir_all(&deep).unwrap();
+        mount_bind(outside.path(), &deep).unwrap();
+        owned.remove().unwrap_err();
+        unmount(&deep, UnmountFlags::DETACH).unwrap();
         assert!(outside.path().join("kept").exists());
         owned.remove().unwrap();
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Fixture, shell};
+use common::{Fixture, shell, skip};
 use ringfence::backend::direct::Direct;
 use ringfence::blocking::{Command, ExecutorSet};
 use ringfence::{
@@ -412,4 +412,33 @@ fn an_executor_that_expects_one_command_runs_others_all_the_same() {
         assert_eq!(outcome.stdout.to_text(), "x\n", "{outcome:?}");
     }
     assert!(set.close().is_clean());
+}
+
+/// The view of an executor that has not run anything yet is not kept.
+#[test]
+fn what_the_host_mounts_before_the_first_command_is_seen() {
+    use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+    struct Mounted(std::path::PathBuf);
+    impl Drop for Mounted {
+        fn drop(&mut self) {
+            let _ = unmount(&self.0, UnmountFlags::DETACH);
+        }
+    }
+    let fixture = Fixture::new();
+    let place = fixture.path("mount");
+    std::fs::create_dir(&place).unwrap();
+    let set = fixture.set();
+    let executor = set.executor("a").unwrap();
+    std::thread::sleep(Duration::from_millis(1_200));
+    if mount("tmpfs", &place, "tmpfs", MountFlags::empty(), None).is_err() {
+        return skip(
+            "what_the_host_mounts_before_the_first_command_is_seen",
+            "mounts can't be made",
+        );
+    }
+    let mounted = Mounted(place.clone());
+    std::fs::write(place.join("fresh"), "").unwrap();
+    assert_eq!(shell(&executor, fixture.workspace.path(), "ls mount"), "fresh\n");
+    assert!(set.close().is_clean());
+    drop(mounted);
 }

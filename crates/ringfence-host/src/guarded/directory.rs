@@ -189,8 +189,12 @@ impl Object {
     }
 
     /// What is at a path; nothing if there is nothing.
-    pub(super) fn at(path: &Path) -> Option<Self> {
-        Some(Self::of(path.symlink_metadata().ok()?.file_type()))
+    pub(super) fn look(path: &Path) -> io::Result<Option<Self>> {
+        match path.symlink_metadata() {
+            Ok(seen) => Ok(Some(Self::of(seen.file_type()))),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -249,14 +253,17 @@ impl From<&fs::Metadata> for Stamp {
     fn from(seen: &fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         use std::time::{Duration, SystemTime};
-        /// More than any tick of a file system's clock.
+        /// More than any tick of the kernel's clock, which is that of most file systems.
         const TICK: Duration = Duration::from_millis(50);
+        /// More than any tick of those that keep whole seconds: ext3, or FAT, with every other one.
+        const COARSE_TICK: Duration = Duration::from_millis(2_100);
         let changed = (seen.ctime(), seen.ctime_nsec());
         let seconds = u64::try_from(changed.0).unwrap_or_default();
         let nanoseconds = u64::try_from(changed.1).unwrap_or_default();
         let at = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds) + Duration::from_nanos(nanoseconds);
         // One from the future is as doubtful as one from just now.
-        let is_young = at.elapsed().map_or(true, |age| age < TICK);
+        let tick = if nanoseconds == 0 { COARSE_TICK } else { TICK };
+        let is_young = at.elapsed().map_or(true, |age| age < tick);
         Self {
             identity: (seen.dev(), seen.ino()),
             owner: seen.uid(),

@@ -1,6 +1,5 @@
 //! Paths that are looked at one by one, since nothing has to be searched for them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::Pattern;
@@ -15,7 +14,7 @@ use super::{Found, Object};
 pub(super) struct Literals {
     literals: Vec<Literal>,
     /// The directories they are in, sorted.
-    directories: Vec<Directory>,
+    parents: Vec<Parent>,
 }
 
 #[derive(Debug)]
@@ -23,23 +22,21 @@ struct Literal {
     path: PathBuf,
     /// Index in [`super::Scope::patterns`].
     pattern: usize,
-    /// Index of its directory.
-    directory: usize,
     object: Option<Object>,
     way: Way,
 }
 
 #[derive(Debug)]
-struct Directory {
+struct Parent {
     path: PathBuf,
-    state: State,
-    /// How it was at the last look, if there was one.
+    /// How it was at the last look, if every name in it could be asked for.
     stamp: Option<Stamp>,
+    names: Names,
 }
 
 /// What can be said about the names in a directory without asking for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum Names {
     Unknown,
     /// None has come or gone.
     Same,
@@ -51,34 +48,32 @@ impl Literals {
     pub(super) fn new(patterns: &[Pattern]) -> Self {
         let patterns = patterns.iter().enumerate();
         let single = patterns.filter(|(_, pattern)| pattern.glob().is_none());
-        let single: Vec<(usize, &Path)> = single.map(|(index, pattern)| (index, pattern.base())).collect();
-        let paths = single.iter().map(|(_, path)| (directory_of(path), 0));
-        let mut indices: BTreeMap<&Path, usize> = paths.collect();
-        for (index, place) in indices.values_mut().enumerate() {
-            *place = index;
-        }
-        let directories = indices.keys().map(|path| Directory {
-            path: (*path).to_owned(),
-            state: State::Unknown,
+        let literals: Vec<Literal> = single
+            .map(|(index, pattern)| Literal {
+                path: pattern.base().to_owned(),
+                pattern: index,
+                object: None,
+                way: Way::default(),
+            })
+            .collect();
+        let mut parents: Vec<&Path> = literals.iter().map(Literal::parent).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        let parents = parents.into_iter().map(|path| Parent {
+            path: path.to_owned(),
             stamp: None,
-        });
-        let literals = single.iter().map(|(pattern, path)| Literal {
-            path: (*path).to_owned(),
-            pattern: *pattern,
-            directory: indices.get(directory_of(path)).copied().unwrap_or_default(),
-            object: None,
-            way: Way::default(),
+            names: Names::Unknown,
         });
         Self {
-            literals: literals.collect(),
-            directories: directories.collect(),
+            parents: parents.collect(),
+            literals,
         }
     }
 
     /// Looks at those on whose way names have come or gone; says whether anything is different.
     pub(super) fn look(&mut self, watches: &Watches, told: Option<&Told>) -> bool {
         if !watches.are_any() {
-            return self.look_by_directories();
+            return self.look_by_parents();
         }
         let mut seen = Seen::new();
         let mut different = false;
@@ -86,39 +81,48 @@ impl Literals {
             if told.is_none_or(|told| literal.way.is_stale(told)) {
                 // Watched before it is looked at, so that nothing falls between.
                 literal.way = Way::watch(&literal.path, watches, &mut seen);
-                different |= literal.look();
+                different |= literal.look().is_different;
             }
         }
         different
     }
 
     /// Without watches: one look at each directory tells of most paths that nothing has changed.
-    fn look_by_directories(&mut self) -> bool {
+    fn look_by_parents(&mut self) -> bool {
         let mut missing: Option<&Path> = None;
-        for directory in &mut self.directories {
-            let Directory { path, state, stamp } = directory;
+        for parent in &mut self.parents {
+            let Parent { path, stamp, names } = parent;
             if missing.is_some_and(|above| path.starts_with(above)) {
-                (*state, *stamp) = (State::Nothing, None);
+                (*names, *stamp) = (Names::Nothing, None);
                 continue;
             }
             let now = Stamp::at_the_end_of(path);
             let is_same = |now: &Stamp| stamp.is_some_and(|before| now.is_unchanged_since(&before));
-            *state = match &now {
-                Ok(None) => State::Nothing,
-                Ok(Some(now)) if is_same(now) => State::Same,
-                _ => State::Unknown,
+            *names = match &now {
+                Ok(None) => Names::Nothing,
+                Ok(Some(now)) if is_same(now) => Names::Same,
+                _ => Names::Unknown,
             };
             *stamp = now.ok().flatten();
-            missing = (*state == State::Nothing).then_some(path);
+            missing = (*names == Names::Nothing).then_some(path);
         }
         let mut different = false;
         for literal in &mut self.literals {
-            let directory = self.directories.get(literal.directory);
-            different |= match directory.map(|directory| directory.state) {
-                Some(State::Same) => false,
-                Some(State::Nothing) => literal.object.take().is_some(),
-                _ => literal.look(),
-            };
+            let index = self
+                .parents
+                .binary_search_by(|parent| parent.path.as_path().cmp(literal.parent()));
+            let parent = index.ok().and_then(|index| self.parents.get_mut(index));
+            match parent.as_ref().map(|parent| parent.names) {
+                Some(Names::Same) => {}
+                Some(Names::Nothing) => different |= literal.object.take().is_some(),
+                Some(Names::Unknown) | None => {
+                    let look = literal.look();
+                    different |= look.is_different;
+                    if let Some(parent) = parent.filter(|_| !look.is_certain) {
+                        parent.stamp = None;
+                    }
+                }
+            }
         }
         different
     }
@@ -134,15 +138,27 @@ impl Literals {
     }
 }
 
-impl Literal {
-    fn look(&mut self) -> bool {
-        let now = Object::at(&self.path);
-        let different = now != self.object;
-        self.object = now;
-        different
-    }
+/// What one look at a path said.
+struct Look {
+    is_different: bool,
+    /// Whether it could be looked at; else it counts as nothing for now.
+    is_certain: bool,
 }
 
-fn directory_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
+impl Literal {
+    fn look(&mut self) -> Look {
+        let seen = Object::look(&self.path);
+        let is_certain = seen.is_ok();
+        let now = seen.ok().flatten();
+        let is_different = now != self.object;
+        self.object = now;
+        Look {
+            is_different,
+            is_certain,
+        }
+    }
+
+    fn parent(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
+    }
 }

@@ -39,13 +39,13 @@ use super::{Bundle, BundleName, Survey, tables};
 /// What a program needs beside its own installation: modules below `~/.local/lib`, settings below a home
 /// directory, caches.
 pub fn discover(
-    mut surveyed: Survey,
+    surveyed: &Survey,
     selection: &BTreeSet<BundleName>,
     path: &OsStr,
     lookup: &dyn Fn(&str) -> Option<OsString>,
     home: Option<&Path>,
 ) -> Vec<Bundle> {
-    let mut entries = tables::select(std::mem::take(&mut surveyed.tables), selection);
+    let mut entries = tables::select(&surveyed.tables, selection);
     let found = Finder::new(selection, lookup, home).find(path, surveyed);
     entries.extend(found.entries);
     let bundles = selection.iter().map(|name| {

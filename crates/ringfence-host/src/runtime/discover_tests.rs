@@ -11,7 +11,7 @@ use crate::testing::Tree;
 fn select(selection: &[BundleName], path: &Path) -> Vec<Bundle> {
     let selection = selection.iter().copied().collect();
     discover(
-        Survey::of(path.as_os_str()),
+        &Survey::of(path.as_os_str()),
         &selection,
         path.as_os_str(),
         &|_| None,
@@ -81,7 +81,7 @@ fn entries_are_sorted_and_none_is_there_twice() {
     let lookup = |name: &str| std::env::var_os(name);
     let found = || {
         discover(
-            Survey::of(&path),
+            &Survey::of(&path),
             &BundleName::all(),
             &path,
             &lookup,
@@ -147,21 +147,29 @@ fn variables_are_set_for_installations_apart_from_the_system() {
 }
 
 #[test]
-fn a_survey_changes_nothing_and_decides_nothing() {
+fn a_survey_is_about_the_systems_directories_alone() {
     let tree = Tree::new();
     tree.program("opt/tool/bin/tool");
     tree.link("bin/tool", "../opt/tool/bin/tool");
-    tree.program("other/lib/other");
-    tree.link("untrusted/other", "../other/lib/other");
-    let (bin, untrusted) = (tree.path("bin"), tree.path("untrusted"));
-    let discovered = |surveyed: &[&Path]| {
-        let survey = Survey::of(&std::env::join_paths(surveyed).unwrap());
-        discover(survey, &BundleName::all(), bin.as_os_str(), &|_| None, None)
-    };
-    let of_path = discovered(&[&bin]);
-    let mut entries = of_path.iter().flat_map(|bundle| &bundle.entries);
+    tree.link("system", "/usr/bin");
+    let (bin, system) = (tree.path("bin"), tree.path("system"));
+    let path = std::env::join_paths([&bin, &system, Path::new("/usr/bin")]).unwrap();
+    let survey = Survey::of(&path);
+    assert!(survey.listing(&bin).is_none());
+    assert!(
+        survey
+            .listing(&Path::new("/usr/bin").canonicalize().unwrap())
+            .is_some()
+    );
+    let through_a_link = Survey::of(system.as_os_str());
+    assert!(
+        through_a_link.listing(Path::new("/usr/bin")).is_none(),
+        "whoever made it decides"
+    );
+    // What it is not about is looked at all the same.
+    let discovered = |survey| discover(&survey, &BundleName::all(), &path, &|_| None, None);
+    let found = discovered(survey);
+    let mut entries = found.iter().flat_map(|bundle| &bundle.entries);
     assert!(entries.any(|entry| entry.resolved.path == tree.path("opt/tool")));
-    // What was looked at besides does not count, and what was not is looked at.
-    assert_eq!(discovered(&[&bin, &untrusted]), of_path);
-    assert_eq!(discovered(&[]), of_path);
+    assert_eq!(discovered(Survey::of("".as_ref())), found);
 }

@@ -63,7 +63,7 @@ impl<'a> Finder<'a> {
         finder
     }
 
-    pub(super) fn find(mut self, path: &OsStr, mut surveyed: Survey) -> Found {
+    pub(super) fn find(mut self, path: &OsStr, surveyed: &Survey) -> Found {
         let asked = layouts::program_names();
         // `/bin` and `/usr/bin` are often one directory.
         let mut scanned = HashSet::new();
@@ -76,14 +76,20 @@ impl<'a> Finder<'a> {
             if !scanned.insert(found.path.clone()) {
                 continue;
             }
-            let listing = surveyed.take(&found.path);
-            let listing = listing.unwrap_or_else(|| self.look.list(&found.path, &asked));
+            let now;
+            let listing = match surveyed.listing(&found.path) {
+                Some(before) => before,
+                None => {
+                    now = self.look.list(&found.path, &asked);
+                    &now
+                }
+            };
             let named = |program: &&Program| listing.names.contains(&program.name);
             for program in PROGRAMS.iter().filter(named) {
                 self.managed(program, &found.path);
             }
-            for target in listing.targets {
-                self.target(&target, &found.path);
+            for target in &listing.targets {
+                self.target(target, &found.path);
             }
         }
         for chosen in CHOSEN {

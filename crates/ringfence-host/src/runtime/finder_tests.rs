@@ -36,7 +36,7 @@ impl World {
             known.map(|(_, value)| OsString::from(value))
         };
         let mut bundles = discover(
-            Survey::of(&path),
+            &Survey::of(&path),
             &BundleName::all(),
             &path,
             &lookup,
@@ -379,7 +379,7 @@ fn what_must_not_be_opened_is_passed_over() {
 fn relative_and_empty_directories_are_passed_over() {
     let found = |path: &str| {
         let mut bundles = discover(
-            Survey::of(path.as_ref()),
+            &Survey::of(path.as_ref()),
             &BundleName::all(),
             path.as_ref(),
             &|_| None,
@@ -396,7 +396,7 @@ fn relative_and_empty_directories_are_passed_over() {
 fn what_the_tables_open_is_left_out() {
     let path = "/usr/bin:/bin:/sbin:/usr/local/bin";
     let mut bundles = discover(
-        Survey::of(path.as_ref()),
+        &Survey::of(path.as_ref()),
         &BundleName::all(),
         path.as_ref(),
         &|_| None,

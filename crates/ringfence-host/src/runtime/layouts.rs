@@ -152,6 +152,11 @@ pub(super) const PROGRAMS: &[Program] = &[
     },
 ];
 
+/// The names of all programs.
+pub(super) fn program_names() -> Vec<&'static str> {
+    PROGRAMS.iter().map(|program| program.name).collect()
+}
+
 const fn place(variable: &'static str, default: &'static str) -> Place {
     Place { variable, default }
 }
@@ -177,9 +182,4 @@ const fn parts(
 
 const fn marker(bundle: BundleName, file: &'static str) -> Marker {
     Marker { bundle, file }
-}
-
-/// The names of all programs.
-pub(super) fn program_names() -> Vec<&'static str> {
-    PROGRAMS.iter().map(|program| program.name).collect()
 }

@@ -27,11 +27,11 @@ pub(super) fn find_all(look: &mut Look) -> Vec<(BundleName, RuntimeEntry)> {
 
 /// Those of some bundles that add something to the others.
 pub(super) fn select(
-    mut found: Vec<(BundleName, RuntimeEntry)>,
+    found: &[(BundleName, RuntimeEntry)],
     selection: &BTreeSet<BundleName>,
 ) -> Vec<(BundleName, RuntimeEntry)> {
-    found.retain(|(bundle, _)| selection.contains(bundle));
-    Cover::default().distinct(found)
+    let selected = found.iter().filter(|(bundle, _)| selection.contains(bundle));
+    Cover::default().distinct(selected.cloned().collect())
 }
 
 /// What the tables of all bundles open, as it is written there.

@@ -13,7 +13,7 @@ use crate::testing::{Tree, skip};
 
 fn of(selection: &[BundleName]) -> Vec<(BundleName, RuntimeEntry)> {
     select(
-        find_all(&mut Look::default()),
+        &find_all(&mut Look::default()),
         &selection.iter().copied().collect(),
     )
 }
