@@ -108,24 +108,25 @@ fn execute<'a>(
 /// A small file costs less as a copy than as a mount, which every spawn would have to clone and tear down.
 fn copy<'a>(plan: &Plan<'a>, root: &Fd, operation: &Operation<'a>) -> Outcome<'a, ()> {
     let from = open_checked(plan, operation, sys::O_CLOEXEC)?;
-    let length = usize::try_from(operation.size)
-        .map_err(|_| sys::EINVAL)
-        .at_path(Step::View, operation.target)?;
-    // Read, not mapped: others may change the file meanwhile, also shorten it.
-    let buffer = sys::map(length, None).at(Step::View)?;
-    let mut filled = 0;
-    while filled < length {
-        match sys::read(from.raw(), &mut buffer[filled..]).at_path(Step::Source, operation.source)? {
-            0 => break,
-            count => filled += count,
-        }
-    }
     let at = operation.target;
     let to = sys::create_file(root, at.relative(), operation.mode as usize).at_path(Step::View, at)?;
-    let mut rest = &buffer[..filled];
-    while !rest.is_empty() {
-        let count = sys::write(to.raw(), rest).at_path(Step::View, at)?;
-        rest = &rest[count..];
+    // Read, not mapped: others may change the file meanwhile, also shorten it. What it was then is all that is copied.
+    let mut left = usize::try_from(operation.size)
+        .map_err(|_| sys::EINVAL)
+        .at_path(Step::View, at)?;
+    let mut buffer = [0; 4096];
+    while left > 0 {
+        let room = left.min(buffer.len());
+        let count = sys::read(from.raw(), &mut buffer[..room]).at_path(Step::Source, operation.source)?;
+        if count == 0 {
+            break;
+        }
+        left -= count;
+        let mut rest = &buffer[..count];
+        while !rest.is_empty() {
+            let count = sys::write(to.raw(), rest).at_path(Step::View, at)?;
+            rest = &rest[count..];
+        }
     }
     Ok(())
 }
