@@ -1,5 +1,6 @@
 //! `ringfence conformance`.
 
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -24,27 +25,60 @@ pub(crate) fn conformance(options: &Conformance) -> Result<ExitCode, Failure> {
     };
     // The cases that are being tried come to their end, so that nothing of them is left behind.
     let ended_by = AtomicI32::new(0);
-    let run = || ringfence_conformance::run(&suite, &|_| ended_by.load(Ordering::Relaxed) == 0);
+    let progress = Progress::of(suite.cases);
+    let heard = |done| {
+        progress.show(done);
+        ended_by.load(Ordering::Relaxed) == 0
+    };
+    let run = || ringfence_conformance::run(&suite, &heard);
     let found = signals.during(run, |asked| {
         if let Asked::End(signal) = asked {
             ended_by.store(signal, Ordering::Relaxed);
         }
     })?;
-    let signal = ended_by.into_inner();
-    if signal != 0 {
-        return Err(Failure::ended_by(signal));
-    }
+    progress.clear();
     let summary = found?;
+    // Also of a run that was ended: hours may be in it.
     report::print(&if options.json {
         json(&summary)
     } else {
         human(&summary)
     })?;
-    Ok(if summary.is_clean() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(DIFFERENT)
-    })
+    match ended_by.into_inner() {
+        0 if summary.is_clean() => Ok(ExitCode::SUCCESS),
+        0 => Ok(ExitCode::from(DIFFERENT)),
+        signal => Err(Failure::ended_by(signal)),
+    }
+}
+
+/// How far a run is, in a line of the terminal if there is one.
+struct Progress {
+    cases: u64,
+    is_shown: bool,
+}
+
+impl Progress {
+    fn of(cases: u64) -> Self {
+        Self {
+            cases,
+            is_shown: std::io::stderr().is_terminal(),
+        }
+    }
+
+    fn show(&self, done: u64) {
+        self.write(&format!("\r{done} of {} cases", self.cases));
+    }
+
+    fn clear(&self) {
+        self.write("\r\x1b[K");
+    }
+
+    /// What can't be shown is not missed.
+    fn write(&self, text: &str) {
+        if self.is_shown {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+        }
+    }
 }
 
 /// Different each time; it is printed, so that the run can be repeated.

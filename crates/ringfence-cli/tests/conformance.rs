@@ -4,6 +4,9 @@
 
 mod support;
 
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::Place;
 
@@ -49,4 +52,20 @@ fn without_a_seed_there_is_another_each_time() {
         serde_json::from_str::<Value>(&done.stdout).unwrap()["seed"].clone()
     };
     assert_ne!(seed(), seed());
+}
+
+/// A long run that somebody ends tells what it has found by then, and leaves nothing.
+#[test]
+fn a_run_that_is_ended_tells_what_it_has_found() {
+    let place = Place::new();
+    let arguments = ["conformance", "--cases", "100000", "--seed", "3", "--json"];
+    let child = place.command(arguments).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(8));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let done = place.finish(child);
+    assert_eq!(done.status, 130, "{done:?}");
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    let cases = told["cases"].as_u64().unwrap();
+    assert!((1..100_000).contains(&cases), "{told}");
+    assert_eq!(told["agrees"], true, "{told}");
 }
