@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::Place;
+use support::{Place, RINGFENCE};
 
 /// CON-51: the generated cases of a short run agree, and the numbers say that they were no empty ones.
 #[test]
@@ -59,7 +59,13 @@ fn without_a_seed_there_is_another_each_time() {
 fn a_run_that_is_ended_tells_what_it_has_found() {
     let place = Place::new();
     let arguments = ["conformance", "--cases", "100000", "--seed", "3", "--json"];
-    let child = place.command(arguments).spawn().unwrap();
+    // Whoever runs the tests may ignore the signal, and so would what they start.
+    let mut env = place.unconfined("env");
+    let child = env
+        .args(["--default-signal=INT", RINGFENCE])
+        .args(arguments)
+        .spawn()
+        .unwrap();
     std::thread::sleep(Duration::from_secs(8));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let done = place.finish(child);

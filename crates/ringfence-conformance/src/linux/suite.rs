@@ -75,7 +75,7 @@ struct Suite<'a> {
     options: &'a Options,
     /// Attempts that are the same in every case, with what becomes of them without confinement.
     everywhere: (Vec<Planned>, Vec<Tried>),
-    _outsiders: Outsiders,
+    outsiders: Outsiders,
     _directory: TempDir,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Suite<'a> {
         Ok(Self {
             options,
             everywhere: (plan, control),
-            _outsiders: outsiders,
+            outsiders,
             _directory: directory,
         })
     }
@@ -133,6 +133,7 @@ impl<'a> Suite<'a> {
     fn judge(&self, case: &Case) -> Result<Summary, SuiteError> {
         let ground = Ground::new(&self.options.directory, case)?;
         let judged = ground.judge(self, case);
+        self.outsiders.accept();
         let mut summary = judged?;
         let top = ground.layout.directories[0].display().to_string();
         for found in &mut summary.disagreements {

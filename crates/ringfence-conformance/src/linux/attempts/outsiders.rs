@@ -26,7 +26,7 @@ pub(crate) struct Outsiders {
     tcp: TcpListener,
     udp: UdpSocket,
     abstract_name: Vec<u8>,
-    _abstract_socket: UnixListener,
+    abstract_socket: UnixListener,
     /// Open in this process, and not close-on-exec.
     descriptor: File,
 }
@@ -50,14 +50,25 @@ impl Outsiders {
         let abstract_name = format!("ringfence-conformance-{}", victim.id()).into_bytes();
         let descriptor = File::open("/dev/null")?;
         fcntl_setfd(&descriptor, FdFlags::empty())?;
+        let tcp = TcpListener::bind("127.0.0.1:0")?;
+        tcp.set_nonblocking(true)?;
+        let abstract_socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&abstract_name)?)?;
+        abstract_socket.set_nonblocking(true)?;
         Ok(Self {
             victim,
-            tcp: TcpListener::bind("127.0.0.1:0")?,
+            tcp,
             udp: UdpSocket::bind("127.0.0.1:0")?,
-            _abstract_socket: UnixListener::bind_addr(&SocketAddr::from_abstract_name(&abstract_name)?)?,
+            abstract_socket,
             abstract_name,
             descriptor,
         })
+    }
+
+    /// Takes the connections that wait: once there are too many, the next one is not answered any more, and whoever makes
+    /// it waits for minutes.
+    pub(crate) fn accept(&self) {
+        while self.tcp.accept().is_ok() {}
+        while self.abstract_socket.accept().is_ok() {}
     }
 
     /// Listens in the directories of a tree whose names leave room for that.
@@ -312,4 +323,24 @@ fn devices() -> Vec<Planned> {
     let harmful = [Need::Impossible("settings of the kernel belong to the host")];
     let settings = settings.map(|path| open(path, libc::O_WRONLY, &harmful));
     usual.into_iter().chain(others).chain(settings).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpStream;
+    use std::time::Duration;
+
+    #[test]
+    fn connections_are_answered_however_many_there_were() {
+        let directory = tempfile::tempdir().unwrap();
+        let outsiders = Outsiders::new(directory.path()).unwrap();
+        let address = outsiders.tcp.local_addr().unwrap();
+        for _ in 0..100 {
+            for _ in 0..100 {
+                TcpStream::connect_timeout(&address, Duration::from_millis(500)).unwrap();
+            }
+            outsiders.accept();
+        }
+    }
 }
