@@ -4,9 +4,10 @@
 
 mod support;
 
+use std::os::unix::process::CommandExt;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use support::{Place, RINGFENCE};
 
@@ -54,7 +55,8 @@ fn without_a_seed_there_is_another_each_time() {
     assert_ne!(seed(), seed());
 }
 
-/// A long run that somebody ends tells what it has found by then, and leaves nothing.
+/// A long run that somebody ends tells what it has found by then, and leaves nothing. At a terminal the signal goes to
+/// everything that was started.
 #[test]
 fn a_run_that_is_ended_tells_what_it_has_found() {
     let place = Place::new();
@@ -64,10 +66,11 @@ fn a_run_that_is_ended_tells_what_it_has_found() {
     let child = env
         .args(["--default-signal=INT", RINGFENCE])
         .args(arguments)
+        .process_group(0)
         .spawn()
         .unwrap();
     std::thread::sleep(Duration::from_secs(8));
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process_group(Pid::from_child(&child), Signal::INT).unwrap();
     let done = place.finish(child);
     assert_eq!(done.status, 130, "{done:?}");
     let told: Value = serde_json::from_str(&done.stdout).unwrap();

@@ -288,6 +288,24 @@ fn directories_on_the_way_to_a_protected_path_are_pinned() {
     assert_eq!(pinned, [b"/w/x".as_slice(), b"/w/x/y"]);
 }
 
+/// A root that is a mount, as other rights hold in it, moves with the directories above it.
+#[test]
+fn the_way_to_a_protected_path_in_a_nested_root_is_pinned_from_the_outermost_on() {
+    let data = Verdict::READ_WRITE.with_execute(Access::Deny);
+    let view = view_of(&tree(&[
+        ("/w", Verdict::READ_WRITE),
+        ("/w/x/data", data),
+        ("/w/x/data/y/z", Verdict::READ_ONLY),
+    ]));
+    let pinned: Vec<&[u8]> = view
+        .operations
+        .iter()
+        .filter(|operation| operation.kind == ViewOp::Pin)
+        .map(|operation| operation.target.as_slice())
+        .collect();
+    assert_eq!(pinned, [b"/w/x".as_slice(), b"/w/x/data/y"]);
+}
+
 #[test]
 fn a_readable_region_whose_writing_nested_in_it_must_not_be_read_is_hidden_and_reported() {
     let write_only = Verdict {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -29,7 +30,9 @@ impl Tried {
 /// The attempts without confinement.
 pub(crate) fn unconfined(probe: &Path, directory: &Path, plan: &[Planned]) -> io::Result<Vec<Tried>> {
     let request = request(plan, true)?;
+    // Who ends a run at a terminal means the run, which lets the cases come to their end.
     let output = Command::new(probe)
+        .process_group(0)
         .current_dir(directory)
         .stdin(Stdio::from(request))
         .output()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -186,7 +187,7 @@ pub(crate) fn program(path: &Path) -> io::Result<()> {
     // A process that another thread started meanwhile may have inherited the file open for writing, and as long as it
     // does, nobody can execute it.
     let mut once = Command::new(path);
-    once.stdin(Stdio::null()).stdout(Stdio::null());
+    once.process_group(0).stdin(Stdio::null()).stdout(Stdio::null());
     loop {
         match once.status() {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {

@@ -11,18 +11,28 @@ use super::{Area, Builder, By, Pace, ViewError, Watched, bytes};
 impl Builder<'_> {
     /// Makes the directories between a writable region and a stricter one below it mounts of their own: a mount point
     /// can't be renamed, so nobody can move the protected path away and put another in its place.
+    ///
+    /// A writable region in another one may be a mount itself, and yet be moved with what is above it, so this begins at
+    /// the outermost of them.
     pub(super) fn pin_between(&mut self, parent: Option<usize>, outside: Area, path: &Path, hold: &Hold) {
         let (Some(parent), Area::Bound { writable: true, .. }) = (parent, outside) else {
             return;
         };
-        let top = self.placements[self.mounted(parent)].path.clone();
+        let top = &self.placements[self.outermost(parent)].path;
+        let is_mounted = |directory: &Path| {
+            let placement = self.index.get(directory).map(|at| &self.placements[*at]);
+            placement.is_some_and(|placement| placement.mounted)
+        };
         let held = |directory: &&Path| match hold {
             Hold::Name => true,
             Hold::From(first) => directory.starts_with(first),
             Hold::Object => false,
         };
-        let above = path.ancestors().skip(1).take_while(|directory| *directory != top);
-        let mut between: Vec<&Path> = above.filter(held).collect();
+        let above = path.ancestors().skip(1).take_while(|directory| directory != top);
+        let mut between: Vec<&Path> = above
+            .filter(held)
+            .filter(|directory| !is_mounted(directory))
+            .collect();
         between.reverse();
         for directory in between {
             if self.pinned.insert(directory.to_owned()) {
@@ -31,12 +41,10 @@ impl Builder<'_> {
         }
     }
 
-    /// The placement itself, or the nearest around it that is a mount: a writable region in another one is none where
-    /// both allow the same, and could be moved away with all that is in it.
-    fn mounted(&self, placement: usize) -> usize {
+    /// The placement itself, or the outermost around it from which everything down to it can be written.
+    fn outermost(&self, placement: usize) -> usize {
         let mut at = placement;
-        while !self.placements[at].mounted
-            && let Some(around) = self.enclosing(&self.placements[at].path)
+        while let Some(around) = self.enclosing(&self.placements[at].path)
             && matches!(self.placements[around].area, Area::Bound { writable: true, .. })
         {
             at = around;

@@ -6,14 +6,21 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
-use ringfence::{ProfileConfig, Root, Verdict};
+use ringfence::{Access, ProfileConfig, Root, Verdict};
 
 use crate::ground::{Ground, PYTHON};
 
-/// `kept` is protected, `closed` a secret, `o/shown` readable; `x` and `mine` are the command's own.
+/// `kept` is protected, `closed` a secret, `o/shown` readable; `x` and `mine` are the command's own, and so is `n/data`,
+/// which is a root in which nothing can be executed.
 fn ground() -> Ground {
     let ground = Ground::new();
-    for name in ["w/a/b/kept/inner", "w/a/file", "o/shown/file", "o/shown/d/file"] {
+    for name in [
+        "w/a/b/kept/inner",
+        "w/n/data/kept/inner",
+        "w/a/file",
+        "o/shown/file",
+        "o/shown/d/file",
+    ] {
         ground.write(name, "kept");
     }
     fs::copy("/bin/sleep", ground.at("w/a/b/kept/program")).unwrap();
@@ -27,6 +34,11 @@ fn ground() -> Ground {
 fn profile(ground: &Ground, profile: &mut ProfileConfig) {
     let roots = [
         Root::directory(ground.at("w/a/b/kept"), Verdict::READ_ONLY),
+        Root::directory(
+            ground.at("w/n/data"),
+            Verdict::READ_WRITE.with_execute(Access::Deny),
+        ),
+        Root::directory(ground.at("w/n/data/kept"), Verdict::READ_ONLY),
         Root::file(ground.at("w/a/file"), Verdict::READ_ONLY),
         Root::directory(ground.at("w/closed"), Verdict::DENY),
         Root::directory(ground.at("o/shown"), Verdict::READ_ONLY),
@@ -38,7 +50,7 @@ fn profile(ground: &Ground, profile: &mut ProfileConfig) {
 fn look(ground: &Ground) -> String {
     use std::os::unix::fs::MetadataExt;
     let mut all = String::new();
-    let mut open: Vec<PathBuf> = ["w/a/b/kept", "w/a/file", "w/closed", "o"]
+    let mut open: Vec<PathBuf> = ["w/a/b/kept", "w/n/data/kept", "w/a/file", "w/closed", "o"]
         .map(|top| ground.at(top))
         .into();
     while let Some(path) = open.pop() {
@@ -97,6 +109,7 @@ fn no_ancestor_of_a_protected_name_can_be_renamed() {
         &[
             "parent",
             "grandparent",
+            "above_a_root",
             "exchange_ancestor",
             "replace_by_link",
             "through_a_descriptor",

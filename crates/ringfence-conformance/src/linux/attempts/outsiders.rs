@@ -7,6 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -44,6 +45,7 @@ impl Outsiders {
         let program = directory.join("victim");
         tree::program(&program)?;
         let victim = Command::new(&program)
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()?;

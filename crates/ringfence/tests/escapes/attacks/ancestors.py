@@ -19,6 +19,13 @@ def grandparent():
 
 
 @one
+def above_a_root():
+    os.rename(W + "/n", W + "/aside")
+    os.makedirs(W + "/n/data/kept")
+    write(W + "/n/data/kept/inner", "evil", os.O_WRONLY | os.O_CREAT)
+
+
+@one
 def exchange_ancestor():
     os.makedirs(W + "/x/b/kept")
     exchange(W + "/x", W + "/a")
