@@ -120,15 +120,11 @@ fn search(
     let trusted = |name: &str| get(name).filter(|value| !is_planted(profile, Path::new(value)));
     let home = get("HOME").map(PathBuf::from);
     let path = trusted_path(profile, &get("PATH").unwrap_or_default());
-    let now;
-    let surveyed = match surveyed {
-        Some(before) => before,
-        None => {
-            now = runtime::Survey::of(&path);
-            &now
-        }
-    };
-    runtime::discover(surveyed, selection, &path, &trusted, home.as_deref())
+    let found = |surveyed| runtime::discover(surveyed, selection, &path, &trusted, home.as_deref());
+    match surveyed {
+        Some(before) => found(before),
+        None => found(&runtime::Survey::of(&path)),
+    }
 }
 
 /// `PATH` without the directories a command may write: what it plants there must not decide what the next

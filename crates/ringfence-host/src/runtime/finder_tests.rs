@@ -1,4 +1,4 @@
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -96,6 +96,14 @@ impl World {
     fn link(&self, path: &str, target: &str) {
         self.tree.link(self.at(path), target);
     }
+}
+
+/// What a `PATH` leads to for whoever has neither a home nor variables.
+fn of_nobody(path: &str) -> Vec<Bundle> {
+    let path: &OsStr = path.as_ref();
+    let mut bundles = discover(&Survey::of(path), &BundleName::all(), path, &|_| None, None);
+    without_tables(&mut bundles);
+    bundles
 }
 
 fn without_tables(bundles: &mut Vec<Bundle>) {
@@ -377,32 +385,13 @@ fn what_must_not_be_opened_is_passed_over() {
 
 #[test]
 fn relative_and_empty_directories_are_passed_over() {
-    let found = |path: &str| {
-        let mut bundles = discover(
-            &Survey::of(path.as_ref()),
-            &BundleName::all(),
-            path.as_ref(),
-            &|_| None,
-            None,
-        );
-        without_tables(&mut bundles);
-        bundles
-    };
-    assert_eq!(found("src:.::../ringfence-host"), []);
-    assert_eq!(found(""), []);
+    assert_eq!(of_nobody("src:.::../ringfence-host"), []);
+    assert_eq!(of_nobody(""), []);
 }
 
 #[test]
 fn what_the_tables_open_is_left_out() {
-    let path = "/usr/bin:/bin:/sbin:/usr/local/bin";
-    let mut bundles = discover(
-        &Survey::of(path.as_ref()),
-        &BundleName::all(),
-        path.as_ref(),
-        &|_| None,
-        None,
-    );
-    without_tables(&mut bundles);
+    let bundles = of_nobody("/usr/bin:/bin:/sbin:/usr/local/bin");
     let entries = bundles.iter().flat_map(|bundle| &bundle.entries);
     for entry in entries {
         let resolved = &entry.resolved;
