@@ -59,11 +59,12 @@ fn the_probe_says_what_worked() {
     use std::os::unix::fs::PermissionsExt;
     use std::process::Stdio;
 
-    let (openat, execve, unlinkat) = if cfg!(target_arch = "x86_64") {
-        (257, 59, 263)
+    let (openat, execve, unlinkat, clone, write) = if cfg!(target_arch = "x86_64") {
+        (257, 59, 263, 56, 1)
     } else {
-        (56, 221, 35)
+        (56, 221, 35, 220, 64)
     };
+    const SIGCHLD: i32 = 17;
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("probe");
     std::fs::write(&path, attempt::IMAGE).unwrap();
@@ -104,6 +105,16 @@ fn the_probe_says_what_worked() {
             calls: vec![call(execve, &[name])],
             ..Attempt::default()
         },
+        Attempt {
+            flags: attempt::SEPARATE,
+            data: data("once"),
+            calls: vec![
+                call(openat, &[here, name, 0o2101.into(), 0o644.into()]),
+                call(clone, &[SIGCHLD.into()]),
+                call(write, &[Argument::Result(0), name, 1.into()]),
+            ],
+            ..Attempt::default()
+        },
     ];
     let mut probe = Command::new(&path)
         .stdin(Stdio::piped())
@@ -120,6 +131,9 @@ fn the_probe_says_what_worked() {
         .lines()
         .map(|line| line.split([':', ',']).nth(3).unwrap())
         .collect();
-    assert_eq!(errnos, ["2", "0", "0", "2"], "{lines}");
+    assert_eq!(errnos, ["2", "0", "0", "2", "0"], "{lines}");
     assert!(!directory.path().join("new").exists(), "it was not undone");
+    // Whoever held the output has ended, and so has a child that an attempt made.
+    let written = std::fs::read(directory.path().join("once")).unwrap().len();
+    assert_eq!(written, 1, "the child that was made went on with the attempt");
 }

@@ -15,6 +15,8 @@ pub(crate) const SIGNAL_CHILD: usize = 17;
 
 #[expect(clippy::cast_possible_truncation, reason = "a number of three digits")]
 pub(crate) const EXECVE: u32 = nr::EXECVE as u32;
+#[expect(clippy::cast_possible_truncation, reason = "a number of three digits")]
+pub(crate) const CLONE: u32 = nr::CLONE as u32;
 
 #[cfg(target_arch = "x86_64")]
 const MUNMAP: u32 = 11;
