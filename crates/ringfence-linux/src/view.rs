@@ -220,7 +220,7 @@ impl Builder<'_> {
             let seen = (self.observe)(socket).ok().flatten();
             if seen.is_some_and(|seen| seen.kind == Kind::File) {
                 self.operations
-                    .push(Operation::at(ViewOp::MaskFile, bytes(socket)));
+                    .push(Operation::at(ViewOp::MaskSocket, bytes(socket)));
                 let (path, pace) = (socket.clone(), Pace::EverySpawn);
                 self.watched.push(Watched {
                     path,

@@ -61,7 +61,7 @@ fn interpret(operations: &[Operation], path: &Path) -> Stands {
                 writable: operation.attributes & ATTR_RDONLY == 0,
                 executable: operation.attributes & ATTR_NOEXEC == 0,
             },
-            ViewOp::Tmpfs | ViewOp::MaskFile | ViewOp::Devpts => Stands::Nothing,
+            ViewOp::Tmpfs | ViewOp::MaskFile | ViewOp::MaskSocket | ViewOp::Devpts => Stands::Nothing,
             // A recursive bind onto itself takes along what is mounted below.
             ViewOp::Pin => {
                 assert!(
@@ -451,7 +451,7 @@ fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
     let masked: Vec<&[u8]> = view
         .operations
         .iter()
-        .filter(|operation| operation.kind == ViewOp::MaskFile)
+        .filter(|operation| operation.kind == ViewOp::MaskSocket)
         .map(|operation| operation.target.as_slice())
         .collect();
     assert_eq!(masked, [b"/w/sf"]);

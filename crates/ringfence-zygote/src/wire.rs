@@ -98,6 +98,9 @@ wire_enum! {
         Pin = 9 "pin",
         /// A read-only copy of the file `source` (whose device and inode must match), `size` bytes at most.
         Copy = 10 "copy",
+        /// As [`ViewOp::MaskFile`], where there is such a file for whoever has all capabilities here: nobody else gets
+        /// at it then either.
+        MaskSocket = 11 "mask socket",
     }
 }
 

@@ -24,12 +24,13 @@ const PATIENCE: Duration = Duration::from_micros(200);
 
 /// The file for the locks of all processes of this user.
 ///
-/// It does not depend on the environment, in which two processes may differ, but on the user alone. Where somebody else
-/// was first with the name, it is `.rf-locks` in `otherwise`: processes that do not meet there remove what others still
-/// use, and those make it anew.
+/// It does not depend on the environment, in which two processes may differ, but on the user alone: in a user namespace
+/// of theirs they are who they are outside of it. Where somebody else was first with the name, it is `.rf-locks` in
+/// `otherwise`: processes that do not meet there remove what others still use, and those make it anew.
 pub fn locks_of_user(otherwise: &Path) -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
-    let shared = PathBuf::from(format!("/tmp/.ringfence-{user}.locks"));
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let shared = PathBuf::from(format!("/tmp/.ringfence-{}.locks", outside(&map, user)));
     let may_be_ours = match shared.symlink_metadata() {
         Ok(seen) => seen.is_file() && seen.uid() == user && seen.mode() & 0o077 == 0,
         Err(error) => error.kind() == ErrorKind::NotFound,
@@ -39,6 +40,19 @@ pub fn locks_of_user(otherwise: &Path) -> PathBuf {
     } else {
         otherwise.join(".rf-locks")
     }
+}
+
+/// Who a user of this namespace is to the one around it, by the lines `INSIDE OUTSIDE COUNT` of a map
+/// (user_namespaces(7)).
+fn outside(map: &str, user: u32) -> u32 {
+    let line = |line: &str| {
+        let mut numbers = line.split_whitespace().map(str::parse);
+        let mut next = || numbers.next()?.ok();
+        let (inside, outside, count): (u32, u32, u32) = (next()?, next()?, next()?);
+        let at = user.checked_sub(inside).filter(|at| *at < count)?;
+        outside.checked_add(at)
+    };
+    map.lines().find_map(line).unwrap_or(user)
 }
 
 /// Removes the file of locks if nobody has any, as a killed process leaves it.
@@ -240,4 +254,24 @@ fn open(locks: &Path) -> io::Result<File> {
         return Err(ErrorKind::PermissionDenied.into());
     }
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::outside;
+
+    #[test]
+    fn a_user_is_known_by_the_id_outside_its_namespace() {
+        let ordinary = "         0          0 4294967295\n";
+        assert_eq!([0, 1000].map(|user| outside(ordinary, user)), [0, 1000]);
+        let own = "         0       1000          1\n         1     100000      65536\n";
+        assert_eq!(
+            [0, 1, 999].map(|user| outside(own, user)),
+            [1000, 100_000, 100_998]
+        );
+        assert_eq!(
+            [("", 7), (own, 70_000), ("a b c\n", 5)].map(|(map, user)| outside(map, user)),
+            [7, 70_000, 5]
+        );
+    }
 }

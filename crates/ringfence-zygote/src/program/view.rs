@@ -81,11 +81,11 @@ fn execute<'a>(
         }
         ViewOp::Tmpfs => attach(plan, root, &tmpfs(operation).at_path(Step::View, at)?, at),
         ViewOp::Devpts => attach(plan, root, &devpts().at_path(Step::View, at)?, at),
-        ViewOp::MaskFile => {
-            let mask = masked_file(masks).at_path(Step::View, at)?;
-            let target = open_target(plan, root, at)?;
-            attach_restricted(table, &mask, &target, SEALED).at_path(Step::View, at)
-        }
+        ViewOp::MaskFile => mask(table, masks, &open_target(plan, root, at)?, at),
+        ViewOp::MaskSocket => match open_target(plan, root, at) {
+            Err(failed) if failed.errno == sys::EACCES => Ok(()),
+            target => mask(table, masks, &target?, at),
+        },
         ViewOp::Seal => {
             let mount = open_target(plan, root, at)?;
             match sys::set_attributes(&mount, wire::ATTR_RDONLY, false) {
@@ -185,6 +185,11 @@ fn tmpfs(operation: &Operation<'_>) -> sys::Result<Fd> {
 }
 
 const SEALED: u64 = wire::ATTR_RDONLY | wire::ATTR_NOSUID | wire::ATTR_NODEV | wire::ATTR_NOEXEC;
+
+fn mask<'a>(table: &mut Table, masks: &Fd, target: &Fd, at: Path<'a>) -> Outcome<'a, ()> {
+    let mask = masked_file(masks).at_path(Step::View, at)?;
+    attach_restricted(table, &mask, target, SEALED).at_path(Step::View, at)
+}
 
 /// A mount of an empty file that nobody may open, and that has no name in the view.
 fn masked_file(masks: &Fd) -> sys::Result<Fd> {

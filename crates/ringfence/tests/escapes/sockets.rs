@@ -1,14 +1,17 @@
 //! Servers of the host: whoever reaches one that obeys is out.
 
 use std::cell::RefCell;
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use ringfence::{Access, ProfileConfig, Root, Verdict};
 
-use crate::ground::{Ground, PYTHON};
+use crate::common::skip;
+use crate::ground::{Ground, PYTHON, is_root};
 
 /// A host process that serves, and says what it was asked.
 struct Server {
@@ -104,6 +107,26 @@ fn no_socket_in_a_protected_place_is_reached() {
         let root = Root::directory(ground.at("w/kept"), Verdict::READ_ONLY);
         profile.roots.push(root);
     });
+}
+
+/// Nobody else can open a directory of somebody else's: what is in it needs no hiding, which it makes impossible.
+#[test]
+fn a_socket_behind_the_directory_of_another_user_holds_nobody_up() {
+    if !is_root() {
+        skip(
+            "a_socket_behind_the_directory_of_another_user_holds_nobody_up",
+            "making directories of other users needs root",
+        );
+        return;
+    }
+    let ground = Ground::new();
+    let place = ground.at("w/theirs");
+    std::fs::create_dir(&place).unwrap();
+    let mut server = Server::in_directory(&place, &ground.at("o/secret"));
+    std::fs::set_permissions(&place, Permissions::from_mode(0o700)).unwrap();
+    std::os::unix::fs::chown(&place, Some(65534), Some(65534)).unwrap();
+    ground.fence(|_| ()).resists(BY_PATH, &[place.to_str().unwrap()]);
+    assert!(server.was_asked(), "the control did not ask");
 }
 
 /// Where the sockets of the system and of sessions are, nothing of the host is there at all.
