@@ -137,7 +137,11 @@ fn compile(program: &Program, image: &Path, linker: &Linker) -> Result<(), Strin
             "-Ccodegen-units=1",
             "-Cstrip=symbols",
         ])
-        .args(["-Crelocation-model=static", "-Cforce-frame-pointers=no"])
+        .args([
+            "-Crelocation-model=static",
+            "-Cforce-frame-pointers=no",
+            "-Cforce-unwind-tables=no",
+        ])
         .args(["--cfg", program.cfg])
         .args(linker.arguments())
         .arg("-o")

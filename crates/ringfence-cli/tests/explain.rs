@@ -214,8 +214,12 @@ fn what_stands_on_the_host_and_what_can_not_be_enforced_is_said() {
     let place = furnished();
     let text = explain(&place, &[".envrc", "write"]).stdout;
     assert!(text.contains("(does not exist)\n"), "{text}");
+    assert!(text.contains("enforced by the broker, Landlock ABI"), "{text}");
+    // A repository that can be moved takes what is closed in it along, but for what does not exist.
+    place.movable_repository("vendor");
+    let text = explain(&place, &["vendor/.git/hooks", "write"]).stdout;
     assert!(
-        text.contains("host_artefact: ") && text.contains("/.envrc while"),
+        text.contains("host_artefact: ") && text.contains("/vendor/.git/hooks while"),
         "{text}"
     );
     // As a run would, it refuses what it could not keep.

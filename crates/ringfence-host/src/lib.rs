@@ -25,6 +25,8 @@
 pub mod cgroup;
 #[cfg(unix)]
 pub mod file_lock;
+#[cfg(target_os = "linux")]
+pub mod folding;
 #[cfg(all(target_os = "linux", any(test, fuzzing)))]
 #[doc(hidden)]
 pub mod fuzzing;

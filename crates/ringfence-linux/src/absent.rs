@@ -6,14 +6,21 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_host::placeholder::{self, Occupied, Placeholders};
-use ringfence_policy::{Access, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, Source, StandIn};
+use ringfence_policy::{
+    Access, Axis, Hold, Kind, Reach, Region, RegionTree, Resolved, Rule, Source, StandIn,
+};
 use rustix::io::Errno;
+
+use crate::broker::Broker;
+use crate::view::holds;
 
 /// What was done about them.
 #[derive(Debug, Default)]
 pub(crate) struct Absent {
     /// Rules that close placeholders above the closed names.
     pub(crate) rules: Vec<Rule>,
+    /// Names that the broker does not make, and which directories above them stay where they are.
+    closed: BTreeMap<PathBuf, Hold>,
     /// What stands on the host, and for what.
     occupied: BTreeMap<PathBuf, StandIn>,
     /// Names that could not be occupied, and why.
@@ -22,25 +29,30 @@ pub(crate) struct Absent {
     refused: BTreeSet<PathBuf>,
 }
 
-/// Occupies every closed name that a command could create.
+/// Sees to every closed name that a command could create: the broker refuses it, or something occupies it.
 ///
 /// # Errors
 /// A closed name to which a link leads that was not there before.
-pub(crate) fn occupy(tree: &RegionTree, placeholders: &mut Placeholders) -> Result<Absent, PathBuf> {
+pub(crate) fn close(
+    tree: &RegionTree,
+    broker: &Broker<'_>,
+    placeholders: &mut Placeholders,
+) -> Result<Absent, PathBuf> {
     let mut absent = Absent::default();
     for region in tree.regions() {
         let mut rules = region.rules.iter();
         if let Some(rule) = rules.find(|rule| rule.stand_in != StandIn::Nothing) {
-            absent.occupy(tree, &region, rule, placeholders)?;
+            absent.close(tree, broker, &region, rule, placeholders)?;
         }
     }
     Ok(absent)
 }
 
 impl Absent {
-    fn occupy(
+    fn close(
         &mut self,
         tree: &RegionTree,
+        broker: &Broker<'_>,
         region: &Region<'_>,
         rule: &Rule,
         placeholders: &mut Placeholders,
@@ -57,6 +69,13 @@ impl Absent {
         }
         if is_beneath_lasting_file(tree, &name) {
             self.refused.insert(region.path.to_owned());
+            return Ok(());
+        }
+        let hold = holds::hold(region);
+        // What occupies it for somebody is held in its place.
+        if name.symlink_metadata().is_err() && broker.can_refuse(&name, &hold) {
+            let held = self.closed.entry(name).or_insert(hold.clone());
+            *held = held.clone().min(hold);
             return Ok(());
         }
         let whole = name == region.path;
@@ -84,6 +103,17 @@ impl Absent {
             Err(error) => drop(self.open.insert(region.path.to_owned(), error.to_string())),
         }
         Ok(())
+    }
+
+    /// The names that the broker does not make.
+    pub(crate) fn closed(&self) -> BTreeMap<&Path, &Hold> {
+        let closed = self.closed.iter();
+        closed.map(|(name, hold)| (name.as_path(), hold)).collect()
+    }
+
+    /// Whether the broker does not make a name, or one above it.
+    pub(crate) fn is_closed(&self, path: &Path) -> bool {
+        path.ancestors().any(|above| self.closed.contains_key(above))
     }
 
     /// What stands for a closed name on the host, in words.

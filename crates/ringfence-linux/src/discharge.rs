@@ -142,6 +142,9 @@ impl Answers<'_> {
         if !creatable || self.absent.is_refused(&placement.path) {
             return Discharge::Vacuous;
         }
+        if self.absent.is_closed(&placement.path) {
+            return self.with_landlock([Mechanism::Broker], 2);
+        }
         let what = match axis {
             Axis::Write => "created",
             Axis::Read | Axis::Execute => "created and then used",

@@ -32,8 +32,10 @@ const TELLING: [&str; 4] = ["proc", "debugfs", "tracefs", "pstore"];
 /// A mount of this process's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     kind: String,
+    /// Major and minor number of the filesystem.
+    pub(crate) device: Vec<u8>,
 }
 
 /// The mounts of this process's namespace; see proc_pid_mountinfo(5).
@@ -50,11 +52,13 @@ pub(crate) fn parse(text: &[u8]) -> Vec<Mount> {
 /// `ID PARENT MAJOR:MINOR ROOT MOUNT-POINT OPTIONS [OPTIONAL]… - TYPE SOURCE OPTIONS`
 fn mount(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|byte| *byte == b' ');
-    let path = mountinfo::path(fields.nth(4)?);
+    let device = fields.nth(2)?.to_vec();
+    let path = mountinfo::path(fields.nth(1)?);
     let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
     Some(Mount {
         path,
         kind: String::from_utf8_lossy(kind).into_owned(),
+        device,
     })
 }
 

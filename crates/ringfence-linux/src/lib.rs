@@ -10,6 +10,7 @@
 
 mod absent;
 mod ahead;
+mod broker;
 mod discharge;
 mod filter;
 #[cfg(any(test, fuzzing))]
@@ -49,6 +50,8 @@ pub struct Linux {
     facts: HostFacts,
     capabilities: Capabilities,
     fault: Option<Step>,
+    /// Why nothing can be confined here, if that is known already.
+    failed: Option<SetupFailed>,
     ahead: Arc<Ahead>,
 }
 
@@ -58,8 +61,8 @@ impl Linux {
     /// # Errors
     /// [`Unavailable::Probe`] with the step that failed.
     pub fn probe() -> Result<Self, Unavailable> {
-        let facts = probe::look();
-        match probe::rehearse(&facts) {
+        let mut facts = probe::look();
+        match probe::rehearse(&mut facts) {
             Ok(user_namespace) => Ok(Self::new(facts, Some(user_namespace))),
             Err(failed) => Err(Unavailable::Probe {
                 advice: probe::advice(&failed).to_owned(),
@@ -71,7 +74,14 @@ impl Linux {
     /// The backend without trying anything, for a caller whose first command is the trial.
     #[must_use]
     pub fn untried() -> Self {
-        Self::new(probe::look(), None)
+        let mut facts = probe::look();
+        // Whoever filters calls already may be the one that listens, of which there can be only one.
+        let rehearsed = probe::is_filtered().then(|| probe::rehearse(&mut facts));
+        let failed = rehearsed.and_then(Result::err);
+        Self {
+            failed,
+            ..Self::new(facts, None)
+        }
     }
 
     fn new(facts: HostFacts, user_namespace: Option<bool>) -> Self {
@@ -79,6 +89,7 @@ impl Linux {
             capabilities: probe::capabilities(&facts, user_namespace),
             facts,
             fault: None,
+            failed: None,
             ahead: Arc::default(),
         }
     }
@@ -88,6 +99,14 @@ impl Linux {
     #[must_use]
     pub fn with_fault(mut self, step: Step) -> Self {
         self.fault = Some(step);
+        self
+    }
+
+    /// The same backend on a host whose kernel lets nobody listen to filters, to show what takes the broker's place.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn without_broker(mut self) -> Self {
+        self.facts.broker = false;
         self
     }
 }
@@ -117,6 +136,12 @@ impl Backend for Linux {
     }
 
     fn compile(&self, request: CompileRequest) -> Result<Arc<dyn CompiledPolicy>, Unavailable> {
+        if let Some(failed) = &self.failed {
+            return Err(Unavailable::Probe {
+                advice: self.advice(failed),
+                failed: failed.clone(),
+            });
+        }
         Ok(Arc::new(LinuxPolicy::compile(
             request,
             &self.facts,

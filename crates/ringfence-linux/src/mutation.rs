@@ -12,6 +12,8 @@ pub enum Layer {
     View,
     /// A right or scope that Landlock withholds, or a rule that grants some.
     Landlock,
+    /// A name that the broker does not make; and the broker itself.
+    Broker,
 }
 
 /// Whether a rule is in force.

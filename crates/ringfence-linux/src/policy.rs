@@ -21,6 +21,7 @@ use rustix::io::Errno;
 
 use crate::absent::{self, Absent};
 use crate::ahead::{Ahead, is_fresh};
+use crate::broker::Broker;
 use crate::discharge::{self, Complete};
 use crate::filter::{self, Architecture};
 use crate::kernel_mounts;
@@ -46,6 +47,8 @@ const TRIES: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
+    /// Whether process 1 of a spawn can make names for the command.
+    pub(crate) broker: bool,
     pub(crate) devices: Vec<Device>,
     pub(crate) cgroups: Cgroups,
 }
@@ -184,8 +187,9 @@ impl LinuxPolicy {
             .tree
             .with(guarded.iter().cloned())
             .map_err(malformed)?;
-        let absent =
-            absent::occupy(&tree, &mut state.placeholders).map_err(|name| changed(root_of(&tree, &name)))?;
+        let broker = Broker::new(&tree, self.facts.broker);
+        let absent = absent::close(&tree, &broker, &mut state.placeholders)
+            .map_err(|name| changed(root_of(&tree, &name)))?;
         // What patterns match may be a placeholder now.
         let guarded = self.guarded.look();
         let rules = guarded.iter().chain(&absent.rules).cloned();
@@ -323,6 +327,7 @@ impl LinuxPolicy {
         let extras = Extras {
             sockets: &masked,
             placeholders: absent.links().collect(),
+            closed: absent.closed(),
         };
         let built = view::build(tree, self.facts.landlock, &extras, self.private_bytes, &Seen::at);
         built.map_err(|error| match error {
@@ -355,6 +360,9 @@ impl LinuxPolicy {
             filter: filter::assemble(Architecture::NATIVE),
             operations: view.operations.clone(),
             rules: view.rules.clone(),
+            asking: filter::asking(Architecture::NATIVE),
+            making: Landlock::MAKING & landlock.handled(),
+            guards: view.guards.clone(),
         }
     }
 }

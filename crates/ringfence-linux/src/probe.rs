@@ -7,10 +7,10 @@ use std::sync::Arc;
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
 use ringfence_host::cgroup::Cgroups;
 use ringfence_host::{observe, runtime};
-use ringfence_os::{landlock, mount};
+use ringfence_os::{landlock, mount, seccomp};
 use ringfence_policy::{Kind, Report};
 use ringfence_zygote::command::{self, Command};
-use ringfence_zygote::plan::{Operation, Plan, Rule};
+use ringfence_zygote::plan::{Guard, Operation, Plan, Rule};
 use ringfence_zygote::wire::{self, Step, ViewOp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -40,13 +40,35 @@ pub(crate) fn look() -> HostFacts {
     };
     HostFacts {
         landlock: rights,
+        broker: rights.abi.is_some() && seccomp::has_listeners(),
         devices: runtime::devices(),
         cgroups: Cgroups::find(),
     }
 }
 
-/// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own.
-pub(crate) fn rehearse(facts: &HostFacts) -> Result<bool, SetupFailed> {
+/// Whether a filter of somebody else's is on this process already.
+pub(crate) fn is_filtered() -> bool {
+    let status = std::fs::read("/proc/self/status").unwrap_or_default();
+    status.split(|byte| *byte == b'\n').any(|line| {
+        line.strip_prefix(b"Seccomp:")
+            .is_some_and(|mode| !mode.ends_with(b"0"))
+    })
+}
+
+/// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own. Goes on without what can be
+/// done without.
+pub(crate) fn rehearse(facts: &mut HostFacts) -> Result<bool, SetupFailed> {
+    match run(facts) {
+        // There is one listener in a tree of processes (seccomp(2)).
+        Err(failed) if failed.step == Step::Broker.name() => {
+            facts.broker = false;
+            run(facts)
+        }
+        ran => ran,
+    }
+}
+
+fn run(facts: &HostFacts) -> Result<bool, SetupFailed> {
     let zygote = Arc::new(Zygote::start(&plan(facts)?, &Ahead::default())?);
     let user_namespace = zygote.user_namespace;
     let null = || {
@@ -160,6 +182,16 @@ pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
             path: path("/dev"),
             access: read,
         }],
+        asking: filter::asking(Architecture::NATIVE),
+        making: Landlock::MAKING & facts.landlock.handled(),
+        guards: if facts.broker {
+            vec![Guard {
+                path: path("/dev"),
+                ..Guard::default()
+            }]
+        } else {
+            Vec::new()
+        },
     })
 }
 
@@ -246,6 +278,15 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
             "mount_setattr(2): Linux 5.12",
         )
     };
+    let broker = if facts.broker {
+        present("broker", tried("keeps names that do not exist from being made"))
+    } else {
+        absent(
+            "broker",
+            "what is closed and does not exist is occupied on the host while an executor lives",
+            "Linux 5.19 with Landlock, and nobody around who listens to a system-call filter",
+        )
+    };
     let since = |name, abi: u32, loss: &str, kernel: &str| match facts.landlock.abi {
         Some(has) if has >= abi => present(name, format!("Landlock ABI {abi}")),
         Some(_) => absent(name, loss, kernel),
@@ -265,6 +306,7 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
                 tried("set up and entered"),
             ),
             attributes,
+            broker,
             present("system-call filter", tried("installed")),
             landlock,
             since(

@@ -90,10 +90,17 @@ impl Landlock {
             rights |= EXECUTE;
         }
         if verdict.write == Access::Allow {
-            rights |= WRITE_FILE | TRUNCATE | REMOVE_DIR | REMOVE_FILE | REFER;
-            rights |= MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM;
+            rights |= WRITE_FILE | TRUNCATE | REMOVE_DIR | REMOVE_FILE | REFER | Self::MAKING;
         }
         self.for_kind(rights, kind)
+    }
+
+    /// What making a name in a directory takes.
+    pub(crate) const MAKING: u64 = MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM;
+
+    /// What guarded directories lack.
+    pub(crate) fn withheld(self) -> u64 {
+        kept("withheld right", Self::MAKING & self.handled())
     }
 
     /// Requests to the devices of the private `/dev`.

@@ -4,17 +4,18 @@
 //! gets an operation of its own, parents first, so the deepest rule lies on top.
 
 mod grants;
-mod holds;
+mod guards;
+pub(crate) mod holds;
 mod memory;
 mod place;
 mod wanted;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use ringfence_policy::{Access, Hold, Kind, RegionTree, Verdict};
-use ringfence_zygote::plan::{Operation, Rule};
+use ringfence_zygote::plan::{Guard, Operation, Rule};
 use ringfence_zygote::wire::{ATTR_NODEV, ATTR_NOEXEC, ATTR_NOSUID, ATTR_RDONLY, ViewOp};
 
 use crate::mutation::{self, Layer};
@@ -35,6 +36,8 @@ pub(crate) type Observe<'a> = &'a dyn Fn(&Path) -> std::io::Result<Option<Seen>>
 pub(crate) struct View {
     pub(crate) operations: Vec<Operation>,
     pub(crate) rules: Vec<Rule>,
+    /// Directories in which the broker makes the names.
+    pub(crate) guards: Vec<Guard>,
     /// What the operations show or hide, and where that is missing; when one of these is replaced, the view is stale.
     pub(crate) watched: Vec<Watched>,
     /// How each region of the tree stands, in the tree's order.
@@ -119,6 +122,8 @@ pub(crate) struct Extras<'a> {
     pub(crate) sockets: &'a [PathBuf],
     /// Links that lead nowhere, to be kept in their places.
     pub(crate) placeholders: BTreeSet<&'a Path>,
+    /// Names that the broker does not make.
+    pub(crate) closed: BTreeMap<&'a Path, &'a Hold>,
 }
 
 /// Derives the view.
@@ -144,6 +149,11 @@ pub(crate) fn build(
         seals: Vec::new(),
         inherited_rights: Vec::new(),
         copies: Vec::new(),
+        guarded: extras
+            .closed
+            .keys()
+            .flat_map(|name| name.ancestors().skip(1))
+            .collect(),
     };
     for region in tree.regions() {
         if extras.placeholders.contains(region.path) {
@@ -152,7 +162,7 @@ pub(crate) fn build(
             builder.place(tree, &region)?;
         }
     }
-    builder.finish(tree, extras.sockets)
+    builder.finish(tree, extras)
 }
 
 struct Builder<'a> {
@@ -177,14 +187,17 @@ struct Builder<'a> {
     inherited_rights: Vec<u64>,
     /// Directory, path and rights of each copied file.
     copies: Vec<(PathBuf, Vec<u8>, u64)>,
+    /// Every directory above a name that the broker does not make.
+    guarded: BTreeSet<&'a Path>,
 }
 
 impl Builder<'_> {
-    fn finish(mut self, tree: &RegionTree, sockets: &[PathBuf]) -> Result<View, ViewError> {
+    fn finish(mut self, tree: &RegionTree, extras: &Extras<'_>) -> Result<View, ViewError> {
         self.links(tree);
         self.hold_links()?;
+        let guards = self.guards(tree, &extras.closed)?;
         self.grant_copies();
-        self.mask_sockets(sockets);
+        self.mask_sockets(extras.sockets);
         for path in self.seals.iter().rev() {
             self.operations.push(Operation::at(ViewOp::Seal, bytes(path)));
         }
@@ -205,6 +218,7 @@ impl Builder<'_> {
                 .into_iter()
                 .filter(|rule| mutation::keeps(Layer::Landlock, || format!("rule {}", name(&rule.path))))
                 .collect(),
+            guards,
             watched,
             placements,
         })

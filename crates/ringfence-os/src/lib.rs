@@ -12,6 +12,8 @@ pub mod pipe;
 #[cfg(unix)]
 pub mod record_lock;
 #[cfg(target_os = "linux")]
+pub mod seccomp;
+#[cfg(target_os = "linux")]
 pub mod spawn;
 #[cfg(target_os = "linux")]
 pub mod terminal;

@@ -139,6 +139,8 @@ pub enum Mechanism {
     },
     /// A system call filter.
     Seccomp,
+    /// A process of ours that makes the names of files for the command, but for closed ones.
+    Broker,
     /// A private user namespace.
     UserNamespace,
     /// A private process id namespace.
@@ -177,6 +179,7 @@ impl fmt::Display for Mechanism {
             Self::MountView => "the mount view",
             Self::Landlock { abi } => return write!(f, "Landlock ABI {abi}"),
             Self::Seccomp => "the system-call filter",
+            Self::Broker => "the broker",
             Self::UserNamespace => "a user namespace",
             Self::PidNamespace => "a pid namespace",
             Self::NetworkNamespace => "a network namespace",

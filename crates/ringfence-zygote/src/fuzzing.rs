@@ -2,10 +2,10 @@
 
 #![expect(clippy::panic, reason = "how a fuzz target says what it found")]
 
-use crate::body::plan::Plan as Parsed;
+use crate::body::plan::{Names, Plan as Parsed};
 use crate::body::spare;
 use crate::command::{self, Command};
-use crate::plan::{Operation, Plan, Rule};
+use crate::plan::{Guard, Operation, Plan, Rule};
 use crate::wire::{Beginning, Reader, Step, ViewOp};
 
 /// Bytes that are a message, and that a message is made of.
@@ -65,6 +65,12 @@ fn of_the_host(parsed: &Parsed<'_>, bytes: &[u8]) -> Option<Plan> {
         path: rule.path.bytes().to_vec(),
         access: rule.access,
     });
+    let names = |names: Names<'_>| names.map(|name| name.bytes().to_vec()).collect();
+    let guards = parsed.guards().map(|guard| Guard {
+        path: guard.path.bytes().to_vec(),
+        names: names(guard.names),
+        free: names(guard.free),
+    });
     (fault == 0 || step.is_some()).then(|| Plan {
         flags: parsed.flags,
         fault: step,
@@ -75,6 +81,9 @@ fn of_the_host(parsed: &Parsed<'_>, bytes: &[u8]) -> Option<Plan> {
         filter: parsed.filter.to_vec(),
         operations: operations.collect(),
         rules: rules.collect(),
+        asking: parsed.asking.to_vec(),
+        making: parsed.making,
+        guards: guards.collect(),
         ..Plan::default()
     })
 }
@@ -140,6 +149,13 @@ impl Source<'_> {
             rules: self.list(|source| Rule {
                 path: source.bytes(),
                 access: source.u64(),
+            }),
+            asking: self.bytes(),
+            making: self.u64(),
+            guards: self.list(|source| Guard {
+                path: source.bytes(),
+                names: source.list(Self::bytes),
+                free: source.list(Self::bytes),
             }),
         }
     }

@@ -28,6 +28,12 @@ pub struct Plan {
     pub operations: Vec<Operation>,
     /// Landlock rules.
     pub rules: Vec<Rule>,
+    /// The filter that leaves calls that make names to process 1 of the spawn, the broker, 8 bytes an instruction.
+    pub asking: Vec<u8>,
+    /// Landlock rights that guarded directories lack and the free ones in them have.
+    pub making: u64,
+    /// Directories in which the broker makes the names; with none there is no broker.
+    pub guards: Vec<Guard>,
 }
 
 /// One view operation; which fields count depends on the kind.
@@ -77,6 +83,17 @@ pub struct Rule {
     pub access: u64,
 }
 
+/// A directory of the view, the root of a mount, beneath which names are made by the broker alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Where it is.
+    pub path: Vec<u8>,
+    /// Names in it that nobody makes.
+    pub names: Vec<Vec<u8>>,
+    /// Directories in it, as far as they exist, beneath which names can be made without the broker.
+    pub free: Vec<Vec<u8>>,
+}
+
 impl Beginning {
     /// The message.
     #[must_use]
@@ -117,10 +134,7 @@ impl Plan {
             out.put_u64(word);
         }
         out.put_bytes(&self.base)?;
-        // A filter is binary; it gets the same frame as a string, without the check for NULs.
-        out.put_u32(count(self.filter.len())?);
-        out.extend_from_slice(&self.filter);
-        out.push(0);
+        put_filter(&mut out, &self.filter)?;
         out.put_u32(count(self.operations.len())?);
         for operation in &self.operations {
             out.push(operation.kind as u8);
@@ -141,8 +155,28 @@ impl Plan {
             out.put_bytes(&rule.path)?;
             out.put_u64(rule.access);
         }
+        put_filter(&mut out, &self.asking)?;
+        out.put_u64(self.making);
+        out.put_u32(count(self.guards.len())?);
+        for guard in &self.guards {
+            out.put_bytes(&guard.path)?;
+            for list in [&guard.names, &guard.free] {
+                out.put_u32(count(list.len())?);
+                for name in list {
+                    out.put_bytes(name)?;
+                }
+            }
+        }
         Ok(out)
     }
+}
+
+/// A filter is binary; it gets the same frame as a string, without the check for NULs.
+fn put_filter(out: &mut Vec<u8>, filter: &[u8]) -> Result<(), Unencodable> {
+    out.put_u32(count(filter.len())?);
+    out.extend_from_slice(filter);
+    out.push(0);
+    Ok(())
 }
 
 #[cfg(all(
@@ -152,7 +186,7 @@ impl Plan {
 ))]
 mod tests {
     use super::*;
-    use crate::body::plan::Plan as Parsed;
+    use crate::body::plan::{Names, Plan as Parsed};
 
     fn sample() -> Plan {
         let mut operation = Operation::at(ViewOp::Bind, b"/w\n[x]".to_vec());
@@ -168,6 +202,12 @@ mod tests {
                 path: b"/w".to_vec(),
                 access: 1 << 40,
             }],
+            asking: vec![0; 8],
+            guards: vec![Guard {
+                path: b"/w".to_vec(),
+                names: vec![b".git".to_vec(), b"HEAD".to_vec()],
+                free: vec![b"src".to_vec()],
+            }],
             ..Plan::default()
         }
     }
@@ -181,6 +221,11 @@ mod tests {
         assert_eq!(operation.target.bytes(), b"/w\n[x]");
         assert_eq!((operation.kind, operation.inode), (ViewOp::Bind, u64::MAX));
         assert_eq!(parsed.rules().next().unwrap().access, 1 << 40);
+        let guard = parsed.guards().next().unwrap();
+        assert_eq!((guard.path.bytes(), parsed.asking.len()), (&b"/w"[..], 8));
+        let names = |names: Names<'_>| names.map(|name| name.bytes().to_vec()).collect::<Vec<_>>();
+        assert_eq!(names(guard.names), [&b".git"[..], b"HEAD"]);
+        assert_eq!(names(guard.free), [b"src"]);
     }
 
     #[test]

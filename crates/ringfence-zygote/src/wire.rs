@@ -13,7 +13,7 @@ pub const HOST_FD: i32 = 4;
 /// First word of a [`Beginning`].
 pub const BEGINNING_MAGIC: u32 = 0x5246_4201;
 /// First word of a plan; changes with every change of the layout.
-pub const PLAN_MAGIC: u32 = 0x5246_5a02;
+pub const PLAN_MAGIC: u32 = 0x5246_5a03;
 /// First word of a command.
 pub const COMMAND_MAGIC: u32 = 0x5246_4302;
 
@@ -157,6 +157,8 @@ wire_enum! {
         Exec = 24 "execute the program",
         /// Mounting the spawn's own devpts, opening a terminal in it, making it the controlling one.
         Terminal = 25 "open a terminal",
+        /// Installing the filter that asks the broker, or finding a guarded directory.
+        Broker = 26 "set up the broker",
     }
 }
 

@@ -10,6 +10,8 @@
 
 mod common;
 
+#[path = "escapes/broker.rs"]
+mod broker;
 #[path = "escapes/files.rs"]
 mod files;
 #[path = "escapes/ground.rs"]

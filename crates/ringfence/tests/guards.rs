@@ -16,13 +16,16 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use common::Fixture;
 use ringfence::blocking::{Executor, ExecutorSet};
 use ringfence::{
-    Access, Axis, Clause, Device, Discharge, ExecutorError, Guarantees, Guard, Host, NewRepositories,
-    Pattern, Presence, Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio, Unavailable, Verdict,
+    Access, Axis, Clause, Device, Discharge, ExecutorError, Guarantees, Guard, Host, Mechanism,
+    NewRepositories, Pattern, Presence, Preset, Profile, ProfileConfig, Protection, Root, Source, Stdio,
+    Unavailable, Verdict,
 };
+use ringfence_linux::Linux;
 
 /// An executor with the set that keeps it.
 struct Owned {
@@ -39,7 +42,15 @@ impl std::ops::Deref for Owned {
 }
 
 fn executor(fixture: &Fixture, config: &ProfileConfig) -> Owned {
-    let set = fixture.set_with(config);
+    owned(fixture.set_with(config))
+}
+
+/// An executor where names can only be kept by what occupies them.
+fn occupying(fixture: &Fixture, config: &ProfileConfig) -> Owned {
+    owned(fixture.set_without_broker(config))
+}
+
+fn owned(set: ExecutorSet) -> Owned {
     let executor = set.executor("a").unwrap();
     Owned { executor, set }
 }
@@ -61,6 +72,16 @@ fn works(executor: &Executor, text: &str) -> bool {
 
 /// Each line works in a workspace without guards and fails with them; then the workspace is as it was.
 fn attacks(prepare: &dyn Fn(&Fixture), config: &dyn Fn(&Fixture) -> ProfileConfig, lines: &[&str]) {
+    attacks_on(&executor, prepare, config, lines);
+    attacks_on(&occupying, prepare, config, lines);
+}
+
+fn attacks_on(
+    fence: &dyn Fn(&Fixture, &ProfileConfig) -> Owned,
+    prepare: &dyn Fn(&Fixture),
+    config: &dyn Fn(&Fixture) -> ProfileConfig,
+    lines: &[&str],
+) {
     for line in lines {
         let free = Fixture::new();
         prepare(&free);
@@ -69,7 +90,7 @@ fn attacks(prepare: &dyn Fn(&Fixture), config: &dyn Fn(&Fixture) -> ProfileConfi
         let fixture = Fixture::new();
         prepare(&fixture);
         let before = listing(fixture.workspace.path());
-        let fenced = executor(&fixture, &config(&fixture));
+        let fenced = fence(&fixture, &config(&fixture));
         assert!(!works(&fenced, line), "`{line}` works");
         assert!(works(&fenced, "touch rest && rm rest"), "the rest is open");
         assert!(fenced.set.close().is_clean());
@@ -156,8 +177,31 @@ fn s_01_an_absent_name_can_not_be_taken_and_nothing_stays() {
             "echo x > f && ln f .gitconfig",
         ],
     );
+    let names = |fixture: &Fixture| -> Vec<_> {
+        let entries = fs::read_dir(fixture.workspace.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    };
+    // Nothing is there, and everything else can be made.
     let fixture = Fixture::new();
     let fenced = executor(&fixture, &config(&fixture));
+    assert!(works(
+        &fenced,
+        "test \"$(ls -A)\" = '' && mkdir -p .git2/.git deep2 && echo x > .gitconfi"
+    ));
+    assert_eq!(names(&fixture).len(), 3);
+    let report = fenced.report();
+    let closed = report.entries().iter().filter(|entry| match &entry.discharge {
+        Discharge::Enforced { mechanism } => mechanism.contains(&Mechanism::Broker),
+        _ => false,
+    });
+    assert!(closed.count() >= 3);
+    // What the host makes there is closed to the next command.
+    fs::write(fixture.path(".gitconfig"), "mine").unwrap();
+    assert!(!works(&fenced, "echo x >> .gitconfig"));
+    assert!(works(&fenced, "grep mine .gitconfig"));
+
+    let fixture = Fixture::new();
+    let fenced = occupying(&fixture, &config(&fixture));
     // While the executor lives there is something, but to whoever opens it there is nothing.
     let report = fenced.report();
     let artefacts = report
@@ -173,24 +217,21 @@ fn s_01_an_absent_name_can_not_be_taken_and_nothing_stays() {
     assert!(!works(&fenced, "echo x >> .gitconfig"));
     assert!(works(&fenced, "grep mine .gitconfig"));
     assert!(fenced.set.close().is_clean());
-    let left: Vec<_> = fs::read_dir(fixture.workspace.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name())
-        .collect();
-    assert_eq!(left, [".gitconfig"]);
+    assert_eq!(names(&fixture), [".gitconfig"]);
 }
 
 #[test]
 fn sets_with_different_scratch_roots_share_what_occupies_a_name() {
     let fixture = Fixture::new();
     let config = guarded(&fixture, vec![Guard::protect(fixture.path(".git"))]);
-    let first = executor(&fixture, &config);
+    let first = occupying(&fixture, &config);
     let there = fixture.path(".git").symlink_metadata().unwrap().ino();
     // As another process has it that was given another directory.
     let elsewhere = tempfile::tempdir().unwrap();
     let profile = Profile::new(&config, &Host).unwrap();
     let second: ExecutorSet = ringfence::ExecutorSet::builder(profile)
         .scratch_root(elsewhere.path())
+        .backend(Arc::new(Linux::untried().without_broker()))
         .max_executors(1)
         .build()
         .unwrap()
@@ -760,7 +801,7 @@ fn pol_119_what_is_compiled_lives_until_its_set_is_closed_and_a_failure_leaves_n
         let entries = fs::read_dir(fixture.workspace.path()).unwrap();
         entries.map(|entry| entry.unwrap().file_name()).collect()
     };
-    let set = fixture.set_with(&fixture.config());
+    let set = fixture.set_without_broker(&fixture.config());
     let first = set.executor("a").unwrap();
     let occupied = names();
     assert!(!occupied.is_empty(), "this shows nothing");
@@ -777,7 +818,7 @@ fn pol_119_what_is_compiled_lives_until_its_set_is_closed_and_a_failure_leaves_n
         require: Guarantees::TARGET_NETWORK,
         ..fixture.config()
     };
-    let set = fixture.set_with(&refused);
+    let set = fixture.set_without_broker(&refused);
     let error = set.executor("a").unwrap_err();
     assert_eq!(error.code(), "guarantees_missing");
     assert!(names().is_empty());

@@ -113,7 +113,7 @@ fn set_16_a_placeholder_that_can_not_be_removed_is_told_with_what_kept_the_execu
         assert!(set.close().is_clean());
         error
     };
-    let control = fails_with(Arc::new(Linux::untried()));
+    let control = fails_with(Arc::new(Linux::untried().without_broker()));
     assert!(
         matches!(
             control,
@@ -124,7 +124,7 @@ fn set_16_a_placeholder_that_can_not_be_removed_is_told_with_what_kept_the_execu
     assert!(links_in(workspace).is_empty());
 
     let error = fails_with(Arc::new(Closing {
-        linux: Linux::untried(),
+        linux: Linux::untried().without_broker(),
         directory: workspace.to_owned(),
     }));
     fs::set_permissions(workspace, Permissions::from_mode(0o755)).unwrap();

@@ -32,6 +32,7 @@ const OPTIONS: &[&str] = &[
 #[test]
 fn dry_run_shows_guards_variables_limits_and_bundles() {
     let place = Place::new();
+    place.movable_repository("vendor");
     place.write("plans.txt", "plans\n");
     let done = place.ringfence_with(
         CALLER,
@@ -65,6 +66,7 @@ fn dry_run_shows_guards_variables_limits_and_bundles() {
 #[test]
 fn verbose_is_concise_and_says_how_it_ended() {
     let place = Place::new();
+    place.movable_repository("vendor");
     let done = place.ringfence_with(
         CALLER,
         &[&["run", "-v"], OPTIONS, &["--", "sh", "-c", "exit 3"]].concat(),
@@ -93,6 +95,7 @@ fn verbose_is_concise_and_says_how_it_ended() {
 #[test]
 fn the_report_carries_the_plan_and_what_was_used() {
     let place = Place::new();
+    place.movable_repository("vendor");
     place.write("plans.txt", "plans\n");
     let options = [&["run", "--json-report", "report.json"], OPTIONS, &["--", "true"]].concat();
     place.ringfence_with(CALLER, &options).succeeded();

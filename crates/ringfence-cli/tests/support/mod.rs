@@ -99,6 +99,15 @@ impl Place {
         self.workspace().join(name)
     }
 
+    /// What git takes for a repository in a directory that commands can move.
+    pub(crate) fn movable_repository(&self, name: &str) {
+        for directory in ["objects", "refs"] {
+            let directory = self.file(&format!("{name}/.git/{directory}"));
+            fs::create_dir_all(directory).expect("directories");
+        }
+        self.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
+    }
+
     /// Writes a file of the workspace, and makes the directories it is in.
     pub(crate) fn write(&self, name: &str, content: &str) {
         let path = self.file(name);

@@ -3,7 +3,8 @@
 //! The kernel runs the program once for every system-call number when it is loaded, so its shape matters: a
 //! balanced tree over the numbers, each leaf with its own code.
 
-use super::table::{ENOSYS, ENTRIES, LAST_REVIEWED, X32_BIT};
+use super::making;
+use super::table::{ENOSYS, ENTRIES, Entry, LAST_REVIEWED, X32_BIT};
 use super::{Action, Architecture, Check};
 use crate::mutation::{self, Layer};
 
@@ -30,8 +31,18 @@ const OFFSET_ARGUMENTS: u32 = 16;
 
 /// The whole filter, as `seccomp(2)` takes it: eight bytes an instruction.
 pub(crate) fn assemble(architecture: Architecture) -> Vec<u8> {
+    bytes(program(architecture))
+}
+
+/// The filter that leaves the calls that make names to whoever listens, and allows everything else.
+pub(crate) fn asking(architecture: Architecture) -> Vec<u8> {
+    let ranges = listed(making::ENTRIES.iter(), architecture);
+    bytes(on(architecture, &ranges, Action::Allow))
+}
+
+fn bytes(program: Vec<Instruction>) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for instruction in program(architecture) {
+    for instruction in program {
         bytes.extend_from_slice(&instruction.code.to_ne_bytes());
         bytes.extend_from_slice(&[instruction.if_true, instruction.if_false]);
         bytes.extend_from_slice(&instruction.value.to_ne_bytes());
@@ -40,14 +51,19 @@ pub(crate) fn assemble(architecture: Architecture) -> Vec<u8> {
 }
 
 pub(crate) fn program(architecture: Architecture) -> Vec<Instruction> {
+    on(architecture, &ranges(architecture), Action::Kill)
+}
+
+/// What calls of this architecture get, and those of others.
+fn on(architecture: Architecture, ranges: &[NumberRange], others: Action) -> Vec<Instruction> {
     let mut native = vec![load(OFFSET_NUMBER)];
-    native.extend(decide(&ranges(architecture)));
+    native.extend(decide(ranges));
     let mut program = vec![load(OFFSET_ARCHITECTURE)];
     program.extend(branch(
         JUMP_EQUAL,
         architecture.audit_number(),
         native,
-        vec![end(Action::Kill)],
+        vec![end(others)],
     ));
     program
 }
@@ -59,33 +75,40 @@ struct NumberRange {
 }
 
 fn ranges(architecture: Architecture) -> Vec<NumberRange> {
-    static ALLOW: Check = Check::Always(Action::Allow);
     static NOT_REVIEWED: Check = Check::Always(Action::Fail(ENOSYS));
     static KILL: Check = Check::Always(Action::Kill);
-    let mut listed: Vec<(u32, &'static Check)> = ENTRIES
+    let entries = ENTRIES
         .iter()
-        .filter(|entry| mutation::keeps(Layer::Filter, || entry.name.to_owned()))
+        .filter(|entry| mutation::keeps(Layer::Filter, || entry.name.to_owned()));
+    let mut ranges = listed(entries, architecture);
+    push(&mut ranges, LAST_REVIEWED + 1, &NOT_REVIEWED);
+    if architecture == Architecture::X86_64 && mutation::keeps(Layer::Filter, || "x32".to_owned()) {
+        push(&mut ranges, X32_BIT, &KILL);
+    }
+    ranges
+}
+
+/// The ranges for these entries, with everything else allowed.
+fn listed<'a>(entries: impl Iterator<Item = &'a Entry>, architecture: Architecture) -> Vec<NumberRange> {
+    static ALLOW: Check = Check::Always(Action::Allow);
+    let mut listed: Vec<(u32, &'static Check)> = entries
         .filter_map(|entry| Some((entry.number(architecture)?, entry.check)))
         .collect();
     listed.sort_unstable_by_key(|(number, _)| *number);
-
-    let mut ranges: Vec<NumberRange> = vec![NumberRange {
+    let mut ranges = vec![NumberRange {
         first: 0,
         check: &ALLOW,
     }];
-    let mut push = |first, check| {
-        ranges.pop_if(|last| last.first == first);
-        ranges.push(NumberRange { first, check });
-    };
     for (number, check) in listed {
-        push(number, check);
-        push(number + 1, &ALLOW);
-    }
-    push(LAST_REVIEWED + 1, &NOT_REVIEWED);
-    if architecture == Architecture::X86_64 && mutation::keeps(Layer::Filter, || "x32".to_owned()) {
-        push(X32_BIT, &KILL);
+        push(&mut ranges, number, check);
+        push(&mut ranges, number + 1, &ALLOW);
     }
     ranges
+}
+
+fn push(ranges: &mut Vec<NumberRange>, first: u32, check: &'static Check) {
+    ranges.pop_if(|last| last.first == first);
+    ranges.push(NumberRange { first, check });
 }
 
 fn decide(ranges: &[NumberRange]) -> Vec<Instruction> {
@@ -197,10 +220,12 @@ const fn end(action: Action) -> Instruction {
     const ALLOW: u32 = 0x7FFF_0000;
     const ERRNO: u32 = 0x0005_0000;
     const KILL_PROCESS: u32 = 0x8000_0000;
+    const USER_NOTIF: u32 = 0x7FC0_0000;
     let value = match action {
         Action::Allow => ALLOW,
         Action::Fail(errno) => ERRNO | errno as u32,
         Action::Kill => KILL_PROCESS,
+        Action::Ask => USER_NOTIF,
     };
     Instruction {
         code: RETURN,

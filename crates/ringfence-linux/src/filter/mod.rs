@@ -1,9 +1,10 @@
 //! The system-call filter: a reviewed table ([`table`]) and its assembler ([`assemble`]).
 
 mod assemble;
+mod making;
 mod table;
 
-pub(crate) use assemble::assemble;
+pub(crate) use assemble::{asking, assemble};
 pub(crate) use table::Architecture;
 
 /// What a system call gets.
@@ -15,6 +16,8 @@ pub(crate) enum Action {
     Fail(u16),
     /// The whole process is killed with `SIGSYS`.
     Kill,
+    /// Whoever listens answers.
+    Ask,
 }
 
 /// A decision on the arguments of one system call.

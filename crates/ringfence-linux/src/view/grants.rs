@@ -32,6 +32,9 @@ impl Builder<'_> {
         }
         let hidden = placement.narrowed.is_some() && !placement.read_by_landlock;
         let shown = !placement.absent && !hidden;
+        if self.guarded.contains(region.path) {
+            rights &= !self.landlock.withheld();
+        }
         // Where nothing of the region shows there is no rule to inherit from.
         self.inherited_rights
             .push(inherited | if shown { rights } else { 0 });

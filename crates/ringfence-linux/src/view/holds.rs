@@ -42,7 +42,7 @@ impl Builder<'_> {
     }
 
     /// The placement itself, or the outermost around it from which everything down to it can be written.
-    fn outermost(&self, placement: usize) -> usize {
+    pub(super) fn outermost(&self, placement: usize) -> usize {
         let mut at = placement;
         while let Some(around) = self.enclosing(&self.placements[at].path)
             && matches!(self.placements[around].area, Area::Bound { writable: true, .. })
@@ -76,7 +76,7 @@ impl Builder<'_> {
 }
 
 /// What of the way to a closed place must stay where it is: as much as any of its rules asks for.
-pub(super) fn hold(region: &Region<'_>) -> Hold {
+pub(crate) fn hold(region: &Region<'_>) -> Hold {
     let closing = region
         .rules
         .iter()

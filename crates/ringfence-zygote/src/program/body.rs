@@ -10,6 +10,7 @@
     allow(dead_code, reason = "the library never runs the program")
 )]
 
+mod broker;
 mod memory;
 mod namespaces;
 pub(crate) mod plan;

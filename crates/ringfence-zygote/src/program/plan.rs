@@ -22,6 +22,11 @@ pub(crate) struct Plan<'a> {
     operation_count: u32,
     rules: Reader<'a>,
     rule_count: u32,
+    pub(crate) asking: &'a [u8],
+    /// Landlock rights that guarded directories lack and the free ones in them have.
+    pub(crate) making: u64,
+    guards: Reader<'a>,
+    guard_count: u32,
 }
 
 /// One view operation.
@@ -40,6 +45,45 @@ pub(crate) struct Operation<'a> {
 pub(crate) struct Rule<'a> {
     pub(crate) path: Path<'a>,
     pub(crate) access: u64,
+}
+
+/// One guarded directory.
+pub(crate) struct Guard<'a> {
+    pub(crate) path: Path<'a>,
+    /// Names in it that nobody makes.
+    pub(crate) names: Names<'a>,
+    /// Directories in it beneath which names can be made without the broker.
+    pub(crate) free: Names<'a>,
+}
+
+/// A list of names.
+#[derive(Clone)]
+pub(crate) struct Names<'a> {
+    reader: Reader<'a>,
+    left: u32,
+}
+
+impl<'a> Names<'a> {
+    fn read(reader: &mut Reader<'a>) -> Option<Self> {
+        let left = reader.u32()?;
+        let names = Self {
+            reader: reader.clone(),
+            left,
+        };
+        for _ in 0..left {
+            reader.bytes()?;
+        }
+        Some(names)
+    }
+}
+
+impl<'a> Iterator for Names<'a> {
+    type Item = Path<'a>;
+
+    fn next(&mut self) -> Option<Path<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        self.reader.bytes().map(Path::new)
+    }
 }
 
 impl Plan<'static> {
@@ -64,8 +108,7 @@ impl<'a> Plan<'a> {
         let scopes = reader.u64()?;
         let proc_access = reader.u64()?;
         let base = Path::new(reader.bytes()?);
-        let filter = reader.bytes()?;
-        let filter = filter.get(..filter.len() - 1)?;
+        let filter = program(&mut reader)?;
         let operation_count = reader.u32()?;
         let operations = reader.clone();
         for _ in 0..operation_count {
@@ -75,6 +118,13 @@ impl<'a> Plan<'a> {
         let rules = reader.clone();
         for _ in 0..rule_count {
             rule(&mut reader)?;
+        }
+        let asking = program(&mut reader)?;
+        let making = reader.u64()?;
+        let guard_count = reader.u32()?;
+        let guards = reader.clone();
+        for _ in 0..guard_count {
+            guard(&mut reader)?;
         }
         reader.is_empty().then_some(Self {
             flags,
@@ -88,6 +138,10 @@ impl<'a> Plan<'a> {
             operation_count,
             rules,
             rule_count,
+            asking,
+            making,
+            guards,
+            guard_count,
         })
     }
 
@@ -103,6 +157,16 @@ impl<'a> Plan<'a> {
     pub(crate) fn rules(&self) -> impl Iterator<Item = Rule<'a>> {
         let mut reader = self.rules.clone();
         (0..self.rule_count).map_while(move |_| rule(&mut reader))
+    }
+
+    pub(crate) fn guards(&self) -> impl Iterator<Item = Guard<'a>> {
+        let mut reader = self.guards.clone();
+        (0..self.guard_count).map_while(move |_| guard(&mut reader))
+    }
+
+    /// How many there are.
+    pub(crate) const fn guard_count(&self) -> usize {
+        self.guard_count as usize
     }
 
     /// Fails where a test asked for it, before the step does anything.
@@ -151,6 +215,18 @@ impl Beginning {
     pub(crate) fn check<'a>(&self, step: Step) -> Outcome<'a, ()> {
         inject(self.fault, step)
     }
+}
+
+fn program<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
+    reader.bytes()?.split_last().map(|(_, filter)| filter)
+}
+
+fn guard<'a>(reader: &mut Reader<'a>) -> Option<Guard<'a>> {
+    Some(Guard {
+        path: Path::new(reader.bytes()?),
+        names: Names::read(reader)?,
+        free: Names::read(reader)?,
+    })
 }
 
 fn operation<'a>(reader: &mut Reader<'a>) -> Option<Operation<'a>> {

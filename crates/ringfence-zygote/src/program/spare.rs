@@ -4,7 +4,8 @@
 //! namespace, `/proc`, Landlock, the system-call filter, session and limits. What is left for the spawn is
 //! one message, three `dup3(2)`, `chdir(2)` and `execve(2)`.
 
-use super::plan::Plan;
+use super::broker::{Broker, Guards};
+use super::plan::{Guard, Plan};
 use super::sys::{self, Fd, Forked, Path, Poll};
 use super::terminal::Terminal;
 use super::{At, Failed, Held, Outcome, bytes_of, report, view};
@@ -64,16 +65,24 @@ fn run<'a>(
         None
     };
     let ruleset = build_ruleset(plan, objects)?;
+    let guards = Guards::find(plan)?;
+    let hand_over = || sys::socketpair(sys::SOCK_STREAM).at(Step::Broker);
+    let pair = guards.is_some().then(hand_over).transpose()?;
+    let (asks, answers) = pair.map_or((None, None), |[asks, answers]| (Some(asks), Some(answers)));
     match sys::fork(sys::SIGCHLD as usize).at(Step::Spare)? {
         Forked::Parent(target, _) => {
-            drop((command.take(), ruleset));
+            drop((command.take(), ruleset, asks));
             sys::drop_capabilities().at(Step::Spare)?;
-            supervise(target, reports, slave)
+            let broker = match guards.zip(answers) {
+                Some((guards, from)) => Broker::receive(guards, &from).at(Step::Broker)?,
+                None => None,
+            };
+            supervise(target, reports, slave, broker)
         }
         Forked::Child => {
-            drop(Fd::owned(reports.raw()));
+            drop((Fd::owned(reports.raw()), answers));
             if let Some(command) = command
-                && let Err(failed) = become_command(plan, command, ruleset, slave.as_ref())
+                && let Err(failed) = become_command(plan, command, ruleset, slave.as_ref(), asks)
             {
                 report(command, &failed);
             }
@@ -144,7 +153,23 @@ fn build_ruleset<'a>(plan: &Plan<'a>, objects: Option<&Objects>) -> Outcome<'a, 
         }
     }
     allow(&ruleset, Path::new(b"/proc\0"), plan.proc_access)?;
+    for guard in plan.guards() {
+        free(plan, &ruleset, &guard).at_path(Step::Ruleset, guard.path)?;
+    }
     Ok(Some(ruleset))
+}
+
+/// What was a directory in a guarded one and is none any more is free in no way.
+fn free(plan: &Plan<'_>, ruleset: &Fd, guard: &Guard<'_>) -> sys::Result<()> {
+    let around = open_object(guard.path)?;
+    for name in guard.free.clone() {
+        let flags = sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC;
+        let resolve = sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_BENEATH;
+        if let Ok(directory) = sys::open_resolving(around.raw(), name, flags, resolve) {
+            sys::landlock_allow(ruleset, plan.making, &directory)?;
+        }
+    }
+    Ok(())
 }
 
 fn open_object(path: Path<'_>) -> sys::Result<Fd> {
@@ -159,17 +184,31 @@ fn allow<'a>(ruleset: &Fd, path: Path<'a>, access: u64) -> Outcome<'a, ()> {
 
 /// Reaps, forwards signals, and reports the command's end and that nothing else of the spawn is left. Until then it keeps
 /// the terminal open: the end of its output is the end of the whole spawn.
-fn supervise<'a>(target: i32, reports: &Fd, terminal: Option<Fd>) -> Outcome<'a, ()> {
+fn supervise<'a>(
+    target: i32,
+    reports: &Fd,
+    terminal: Option<Fd>,
+    mut broker: Option<Broker<'a>>,
+) -> Outcome<'a, ()> {
     const CHILD_ENDED: u64 = 1 << (sys::SIGCHLD - 1);
+    /// Passed over by poll(2).
+    const NOBODY: i32 = -1;
     sys::signal_mask(CHILD_ENDED).at(Step::Spare)?;
     let children = sys::signalfd(CHILD_ENDED).at(Step::Spare)?;
     loop {
         if let Some(status) = reap(target)? {
             end(status, reports, terminal);
         }
-        let mut fds = [Poll::readable(children.raw()), Poll::readable(reports.raw())];
+        let mut fds = [
+            Poll::readable(children.raw()),
+            Poll::readable(reports.raw()),
+            Poll::readable(broker.as_ref().map_or(NOBODY, |broker| broker.listener().raw())),
+        ];
         sys::poll(&mut fds).at(Step::Spare)?;
-        let [child_ended, asked] = fds.map(|fd| fd.is_ready());
+        let [child_ended, asked, called] = fds.map(|fd| fd.is_ready());
+        if let Some(broker) = broker.as_mut().filter(|_| called) {
+            broker.serve();
+        }
         if child_ended {
             let mut info = [0u8; 128];
             let _ = sys::read(children.raw(), &mut info);
@@ -248,6 +287,7 @@ fn become_command<'a>(
     command: &Fd,
     ruleset: Option<Fd>,
     terminal: Option<&Fd>,
+    asks: Option<Fd>,
 ) -> Outcome<'a, ()> {
     const RLIMIT_CORE: usize = 4;
     plan.check(Step::Session)?;
@@ -261,6 +301,10 @@ fn become_command<'a>(
     plan.check(Step::Landlock)?;
     if let Some(ruleset) = ruleset {
         sys::landlock_restrict_self(&ruleset).at(Step::Landlock)?;
+    }
+    if let Some(asks) = asks {
+        let listener = sys::seccomp_listener(plan.asking).at(Step::Broker)?;
+        sys::send(asks.raw(), &[0], &[listener.raw()]).at(Step::Broker)?;
     }
     plan.check(Step::Filter)?;
     sys::seccomp_filter(plan.filter).at(Step::Filter)?;

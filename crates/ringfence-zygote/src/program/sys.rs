@@ -12,9 +12,11 @@ pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
 pub(crate) const EPERM: Errno = 1;
 pub(crate) const ENOENT: Errno = 2;
+pub(crate) const ENXIO: Errno = 6;
 pub(crate) const EINTR: Errno = 4;
 pub(crate) const E2BIG: Errno = 7;
 pub(crate) const ECHILD: Errno = 10;
+pub(crate) const EAGAIN: Errno = 11;
 pub(crate) const EACCES: Errno = 13;
 pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
@@ -22,6 +24,7 @@ pub(crate) const EINVAL: Errno = 22;
 pub(crate) const ENOSPC: Errno = 28;
 pub(crate) const ENAMETOOLONG: Errno = 36;
 pub(crate) const ENOSYS: Errno = 38;
+pub(crate) const ELOOP: Errno = 40;
 pub(crate) const EPROTO: Errno = 71;
 pub(crate) const ECONNRESET: Errno = 104;
 pub(crate) const ESTALE: Errno = 116;
@@ -30,12 +33,16 @@ pub(crate) const ESTALE: Errno = 116;
 #[path = "../probe/calls.rs"]
 pub(crate) mod calls;
 mod mounts;
+mod names;
+mod notify;
 mod numbers;
 mod process;
 mod sockets;
 mod terminals;
 
 pub(crate) use mounts::*;
+pub(crate) use names::*;
+pub(crate) use notify::*;
 use numbers::{generic, nr};
 pub(crate) use process::*;
 pub(crate) use sockets::*;
@@ -236,6 +243,9 @@ pub(crate) const O_NOFOLLOW: u64 = 0o100_000;
 pub(crate) const O_WRONLY: u64 = 1;
 pub(crate) const O_RDWR: u64 = 2;
 pub(crate) const O_NOCTTY: u64 = 0o400;
+pub(crate) const O_CREAT: u64 = 0o100;
+pub(crate) const O_EXCL: u64 = 0o200;
+pub(crate) const O_NONBLOCK: u64 = 0o4000;
 pub(crate) const RESOLVE_NO_MAGICLINKS: u64 = 2;
 pub(crate) const RESOLVE_NO_SYMLINKS: u64 = 4;
 pub(crate) const RESOLVE_BENEATH: u64 = 8;
@@ -263,11 +273,7 @@ pub(crate) fn open(path: Path<'_>, flags: u64) -> Result<Fd> {
 
 /// Makes a regular file and opens it for writing.
 pub(crate) fn create_file(dir: &Fd, path: Path<'_>, mode: usize) -> Result<Fd> {
-    const O_CREAT: u64 = 0o100;
-    const O_EXCL: u64 = 0o200;
-    #[expect(clippy::cast_possible_truncation, reason = "64-bit targets only")]
-    let flags = (O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC) as usize;
-    fd(call(nr::OPENAT, &[int(dir.raw()), path.address(), flags, mode]))
+    open_at(dir, path, O_WRONLY | O_CREAT | O_EXCL, mode as u64)
 }
 
 /// `openat2(2)`, which can refuse to follow links.
@@ -317,10 +323,39 @@ pub(crate) fn mount_id(of: &Fd) -> Result<u64> {
     Ok(statx.mount)
 }
 
+/// Where an open file lies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Site {
+    /// The id of its mount.
+    pub(crate) mount: u64,
+    /// Whether it is the root of that mount.
+    pub(crate) is_root: bool,
+    /// The bits of its mode that say what it is.
+    pub(crate) kind: u16,
+}
+
+/// The site of an open file; `ENOSYS` before Linux 5.8.
+pub(crate) fn site(of: &Fd) -> Result<Site> {
+    const MOUNT_ROOT: u32 = 0x2000;
+    let statx = statx(of.raw(), Path::EMPTY)?;
+    if statx.mask & STATX_MNT_ID == 0 {
+        return Err(ENOSYS);
+    }
+    Ok(Site {
+        mount: statx.mount,
+        is_root: statx.attributes[0] & MOUNT_ROOT != 0,
+        kind: statx.mode & S_IFMT,
+    })
+}
+
+pub(crate) const S_IFMT: u16 = 0o170_000;
+pub(crate) const S_IFDIR: u16 = 0o040_000;
+pub(crate) const S_IFREG: u16 = 0o100_000;
+pub(crate) const S_IFIFO: u16 = 0o010_000;
+pub(crate) const S_IFSOCK: u16 = 0o140_000;
+
 /// Whether an open file is a directory.
 pub(crate) fn is_directory(of: &Fd) -> Result<bool> {
-    const S_IFMT: u16 = 0o170_000;
-    const S_IFDIR: u16 = 0o040_000;
     Ok(statx(of.raw(), Path::EMPTY)?.mode & S_IFMT == S_IFDIR)
 }
 
@@ -328,7 +363,9 @@ pub(crate) fn is_directory(of: &Fd) -> Result<bool> {
 #[repr(C)]
 struct Statx {
     mask: u32,
-    before: [u32; 6],
+    block_size: u32,
+    attributes: [u32; 2],
+    owner: [u32; 3],
     mode: u16,
     spare: u16,
     inode: u64,
@@ -411,8 +448,7 @@ pub(crate) fn mkdir(dir: &Fd, path: Path<'_>, mode: usize) -> Result<()> {
 
 /// Makes an empty regular file.
 pub(crate) fn mkfile(dir: &Fd, path: Path<'_>, mode: usize) -> Result<()> {
-    const S_IFREG: usize = 0o100_000;
-    call(nr::MKNODAT, &[int(dir.raw()), path.address(), S_IFREG | mode, 0]).map(drop)
+    mknod(dir, path, S_IFREG as usize | mode)
 }
 
 pub(crate) fn symlink(content: Path<'_>, dir: &Fd, path: Path<'_>) -> Result<()> {

@@ -41,13 +41,21 @@ impl Fixture {
     }
 
     pub(crate) fn set_with(&self, config: &ProfileConfig) -> ExecutorSet {
-        let profile = Profile::new(config, &Host).unwrap();
-        ringfence::ExecutorSet::builder(profile)
+        self.builder(config).build().unwrap().into()
+    }
+
+    /// A set of the backend as it is where names can only be kept by what occupies them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn set_without_broker(&self, config: &ProfileConfig) -> ExecutorSet {
+        let backend = ringfence_linux::Linux::untried().without_broker();
+        let builder = self.builder(config).backend(std::sync::Arc::new(backend));
+        builder.build().unwrap().into()
+    }
+
+    fn builder(&self, config: &ProfileConfig) -> ringfence::ExecutorSetBuilder {
+        ringfence::ExecutorSet::builder(Profile::new(config, &Host).unwrap())
             .scratch_root(self.scratch.path())
             .max_executors(8)
-            .build()
-            .unwrap()
-            .into()
     }
 
     pub(crate) fn set(&self) -> ExecutorSet {

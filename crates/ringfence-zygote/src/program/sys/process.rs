@@ -166,6 +166,10 @@ pub(crate) fn landlock_restrict_self(ruleset: &Fd) -> Result<()> {
 
 /// Installs a classic BPF program, eight bytes an instruction, as this process's system-call filter.
 pub(crate) fn seccomp_filter(program: &[u8]) -> Result<()> {
+    install(program, 0).map(drop)
+}
+
+pub(super) fn install(program: &[u8], flags: usize) -> Result<usize> {
     #[repr(C)]
     struct Program {
         length: u16,
@@ -177,7 +181,7 @@ pub(crate) fn seccomp_filter(program: &[u8]) -> Result<()> {
         length,
         filter: ptr(program),
     };
-    call(nr::SECCOMP, &[SET_MODE_FILTER, 0, ptr(&program)]).map(drop)
+    call(nr::SECCOMP, &[SET_MODE_FILTER, flags, ptr(&program)])
 }
 
 /// `execve(2)`; returns only on failure. The slices hold addresses of NUL-terminated strings and end in 0.

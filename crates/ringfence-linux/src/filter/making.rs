@@ -1,0 +1,63 @@
+//! The system calls that make names in directories: process 1 of a spawn makes those that Landlock keeps the command from
+//! making.
+
+use super::table::Entry;
+use super::{Action, Check};
+
+static ASK: Check = Check::Always(Action::Ask);
+static ALLOW: Check = Check::Always(Action::Allow);
+
+/// Of `open(2)` and `openat(2)`: the flags are in a register, so opening what exists costs nothing.
+const O_CREAT: u32 = 0o100;
+static ASK_TO_MAKE: [Check; 2] = [
+    Check::AnyBit {
+        argument: 1,
+        mask: O_CREAT,
+        then: &ASK,
+        otherwise: &ALLOW,
+    },
+    Check::AnyBit {
+        argument: 2,
+        mask: O_CREAT,
+        then: &ASK,
+        otherwise: &ALLOW,
+    },
+];
+
+const fn entry(
+    name: &'static str,
+    x86_64: Option<u32>,
+    aarch64: Option<u32>,
+    check: &'static Check,
+) -> Entry {
+    Entry {
+        name,
+        x86_64,
+        aarch64,
+        check,
+        reason: "it makes a name",
+    }
+}
+
+/// Landlock's `MAKE_*` and `REFER` are about these and no others.
+pub(super) const ENTRIES: &[Entry] = &[
+    entry("open", Some(2), None, &ASK_TO_MAKE[0]),
+    entry("creat", Some(85), None, &ASK),
+    entry("openat", Some(257), Some(56), &ASK_TO_MAKE[1]),
+    // Its flags are in memory.
+    entry("openat2", Some(437), Some(437), &ASK),
+    entry("mkdir", Some(83), None, &ASK),
+    entry("mkdirat", Some(258), Some(34), &ASK),
+    entry("mknod", Some(133), None, &ASK),
+    entry("mknodat", Some(259), Some(33), &ASK),
+    entry("symlink", Some(88), None, &ASK),
+    entry("symlinkat", Some(266), Some(36), &ASK),
+    entry("link", Some(86), None, &ASK),
+    entry("linkat", Some(265), Some(37), &ASK),
+    entry("rename", Some(82), None, &ASK),
+    entry("renameat", Some(264), Some(38), &ASK),
+    entry("renameat2", Some(316), Some(276), &ASK),
+    entry("bind", Some(49), Some(200), &ASK),
+    // Who makes a file for somebody else must know it.
+    entry("umask", Some(95), Some(166), &ASK),
+];
