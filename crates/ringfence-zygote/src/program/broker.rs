@@ -145,7 +145,7 @@ impl<'a> Broker<'a> {
         let mut length = caller.read_text(path, text)?;
         let mut base = caller.base(at, text)?;
         for _ in 0..MOST_LINKS {
-            let place = place(base.as_ref(), text.get_mut(..length)?).filter(Place::is_plain)?;
+            let place = place(base, text.get_mut(..length)?).filter(Place::is_plain)?;
             if let Some(errno) = self.guards.refused(&place)? {
                 return Some(Answer::Fail(errno));
             }
@@ -242,7 +242,7 @@ impl<'a> Broker<'a> {
         text.get_mut(..end)?.copy_from_slice(path);
         *text.get_mut(end)? = 0;
         let base = caller.base(sys::CWD, text)?;
-        let place = place(base.as_ref(), text.get_mut(..=end)?).filter(Place::is_plain)?;
+        let place = place(base, text.get_mut(..=end)?).filter(Place::is_plain)?;
         self.guards.around(&place.site)?;
         self.umask.take_on(caller)?;
         let ours = sys::take_descriptor(caller.status()?.process, socket).ok()?;
@@ -348,7 +348,7 @@ impl Caller {
     fn place<'t>(&self, at: i32, path: u64, text: &'t mut [u8]) -> Option<Place<'t>> {
         let length = self.read_text(path, text)?;
         let base = self.base(at, text)?;
-        place(base.as_ref(), text.get_mut(..length)?)
+        place(base, text.get_mut(..length)?)
     }
 
     /// A string of the caller's.
@@ -470,9 +470,12 @@ impl Text {
 }
 
 /// Splits a path, which ends in a NUL, and finds the directory it leads to.
-fn place<'t>(base: Option<&Fd>, path: &'t mut [u8]) -> Option<Place<'t>> {
+fn place(base: Option<Fd>, path: &mut [u8]) -> Option<Place<'_>> {
     let (directory, name, is_directory) = split(path)?;
-    let directory = resolve(base, directory, sys::O_DIRECTORY).ok()?;
+    let directory = match base {
+        Some(base) if directory.bytes() == b"." => base,
+        base => resolve(base.as_ref(), directory, sys::O_DIRECTORY).ok()?,
+    };
     let site = sys::site(&directory).ok()?;
     Some(Place {
         directory,
