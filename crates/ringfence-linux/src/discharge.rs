@@ -3,7 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use ringfence_host::cgroup::Cgroups;
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
     Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Region, Report,
@@ -12,6 +11,7 @@ use ringfence_policy::{
 
 use crate::absent::{self, Absent};
 use crate::limits;
+use crate::policy::HostFacts;
 use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
 use crate::view::{Area, Placement, View};
 
@@ -29,10 +29,9 @@ pub(crate) struct Complete {
 pub(crate) fn report(
     policy: &Policy,
     view: &View,
-    landlock: Landlock,
     complete: Complete,
     absent: &Absent,
-    cgroups: &Cgroups,
+    facts: &HostFacts,
 ) -> Report {
     let placements = view.placements.iter();
     let answers = Answers {
@@ -40,10 +39,10 @@ pub(crate) fn report(
         placements: placements
             .map(|placement| (placement.path.as_path(), placement))
             .collect(),
-        landlock,
+        landlock: facts.landlock,
         complete,
         absent,
-        cgroups,
+        facts,
     };
     let mut entries: Vec<Entry> = policy
         .obligations()
@@ -65,7 +64,7 @@ struct Answers<'a> {
     landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
-    cgroups: &'a Cgroups,
+    facts: &'a HostFacts,
 }
 
 impl Answers<'_> {
@@ -82,6 +81,11 @@ impl Answers<'_> {
                     "a new repository is set aside when the command ends; until then the host's git finds it"
                         .to_owned(),
             },
+            Clause::ProcessIsolation if !self.facts.proc => Discharge::Narrowed {
+                what: "there is no /proc but for a few files about the machine: the host's is covered in part, so the \
+                       kernel allows no other, and processes can't look at themselves"
+                    .to_owned(),
+            },
             Clause::ProcessIsolation => self.with_landlock([M::PidNamespace, M::IpcNamespace], ABI_SCOPES),
             Clause::Privilege => Discharge::enforced([M::Capabilities, M::NoNewPrivileges]),
             Clause::Descriptors => Discharge::enforced([M::DescriptorTable]),
@@ -91,7 +95,7 @@ impl Answers<'_> {
             Clause::KernelSurface => Discharge::enforced([M::Seccomp]),
             Clause::Lifetime => Discharge::enforced([M::PidNamespace, M::HostWatch]),
             Clause::Environment => Discharge::enforced([M::EnvironmentAllowlist]),
-            Clause::Limit(limit) => limits::discharge(limit, self.cgroups),
+            Clause::Limit(limit) => limits::discharge(limit, &self.facts.cgroups),
             Clause::Network => Discharge::enforced([M::NetworkNamespace]),
             _ => unknown(),
         }

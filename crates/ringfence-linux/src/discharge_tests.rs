@@ -1,3 +1,4 @@
+use ringfence_host::cgroup::Cgroups;
 use ringfence_policy::{Isolation, Level, Limits, NewRepositories, RegionTree, Rule, Verdict};
 
 use super::*;
@@ -34,8 +35,14 @@ fn policy(rules: &[(&str, Verdict)], patterns: Guarantees) -> Policy {
 fn report_of(policy: &Policy, complete: Complete) -> Report {
     let directories = |_: &Path| Ok(Some(Seen::fake(Kind::Directory)));
     let view = view::build(&policy.tree, LANDLOCK, &Extras::default(), 0, &directories).unwrap();
-    let cgroups = Cgroups::find();
-    report(policy, &view, LANDLOCK, complete, &Absent::default(), &cgroups)
+    let facts = HostFacts {
+        landlock: LANDLOCK,
+        proc: true,
+        broker: true,
+        devices: Vec::new(),
+        cgroups: Cgroups::find(),
+    };
+    report(policy, &view, complete, &Absent::default(), &facts)
 }
 
 /// The axes of a region for which it is told that something was taken away.

@@ -75,8 +75,7 @@ impl Linux {
     #[must_use]
     pub fn untried() -> Self {
         let mut facts = probe::look();
-        // Whoever filters calls already may be the one that listens, of which there can be only one.
-        let rehearsed = probe::is_filtered().then(|| probe::rehearse(&mut facts));
+        let rehearsed = probe::is_contained().then(|| probe::rehearse(&mut facts));
         let failed = rehearsed.and_then(Result::err);
         Self {
             failed,

@@ -47,6 +47,8 @@ const TRIES: usize = 8;
 #[derive(Clone, Debug)]
 pub(crate) struct HostFacts {
     pub(crate) landlock: Landlock,
+    /// Whether a `/proc` of the command's own can be mounted.
+    pub(crate) proc: bool,
     /// Whether process 1 of a spawn can make names for the command.
     pub(crate) broker: bool,
     pub(crate) devices: Vec<Device>,
@@ -117,7 +119,7 @@ impl LinuxPolicy {
             });
         }
         let privileged = rustix::process::geteuid().is_root();
-        let mut more = surroundings::rules(&policy.tree, &facts.devices, privileged);
+        let mut more = surroundings::rules(&policy.tree, facts, privileged);
         more.extend(
             kernel_mounts::rules(&policy.tree, &mounts)
                 .into_iter()
@@ -205,14 +207,7 @@ impl LinuxPolicy {
             sockets: sockets.complete,
             patterns: self.guarded.is_complete(),
         };
-        let report = discharge::report(
-            &policy,
-            &view,
-            self.facts.landlock,
-            complete,
-            &absent,
-            &self.facts.cgroups,
-        );
+        let report = discharge::report(&policy, &view, complete, &absent, &self.facts);
         let missing = self.policy.required - report.guarantees();
         if !missing.is_empty() {
             let entries = report
@@ -269,7 +264,7 @@ impl LinuxPolicy {
                     self.derive_again(&mut state, sockets, &rules)?;
                     continue;
                 }
-                Err(failed) => return Err(failed.into()),
+                Err(failed) => return Err(told(failed)),
             };
             // What was moved while the view was made may be in it where it was closed before.
             let rules = self.guarded.look();
@@ -345,6 +340,9 @@ impl LinuxPolicy {
         let mut flags = namespaces(self.policy.network);
         if uid.is_root() {
             flags |= wire::READ_ONLY_PROC;
+        }
+        if !self.facts.proc {
+            flags |= wire::NO_PROC;
         }
         let landlock = self.facts.landlock;
         let proc = tree.verdict(Path::new(surroundings::PROC));
@@ -465,6 +463,15 @@ pub(crate) fn namespaces(network: Access) -> u32 {
 /// Whether something that the view was to cover is not there any more.
 fn is_target_gone(failed: &SetupFailed) -> bool {
     failed.step == Step::Target.name() && failed.errno == Errno::NOENT.raw_os_error()
+}
+
+/// Why no view could be made. A link where there was none is a change of the host, wherever on the way it stands.
+fn told(failed: SetupFailed) -> LaunchError {
+    let is_link = failed.step == Step::Source.name() && failed.errno == Errno::LOOP.raw_os_error();
+    match failed.path.clone().filter(|_| is_link) {
+        Some(path) => LaunchError::Changed { path },
+        None => failed.into(),
+    }
 }
 
 /// The place of the profile that a name is in: if a link leads there now, that is what was replaced.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::sync::Arc;
 
 use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, SetupFailed, Watch};
@@ -17,6 +18,7 @@ use rustix::io::Errno;
 
 use crate::ahead::Ahead;
 use crate::filter::{self, Architecture};
+use crate::kernel_mounts::{self, Mount};
 use crate::launch;
 use crate::policy::HostFacts;
 use crate::process::Process;
@@ -30,6 +32,8 @@ const BASE: &str = "/etc";
 const NULL: &str = "/dev/null";
 /// A program nowhere exists: reaching "no such program" means that every step before it worked.
 const NOWHERE: &str = "/ringfence-probe";
+/// What the kernel says to whoever may not mount a `/proc`.
+const PERM: i32 = Errno::PERM.raw_os_error();
 const PATIENCE_SECONDS: i64 = 10;
 
 /// What can be asked for without trying it.
@@ -40,14 +44,32 @@ pub(crate) fn look() -> HostFacts {
     };
     HostFacts {
         landlock: rights,
+        proc: true,
         broker: rights.abi.is_some() && seccomp::has_listeners(),
         devices: runtime::devices(),
         cgroups: Cgroups::find(),
     }
 }
 
+/// Whether this process is in a container, or the like, in which something may be missing that can be done without.
+pub(crate) fn is_contained() -> bool {
+    is_filtered() || has_covered_proc()
+}
+
+/// Whether something is mounted in `/proc`, but for where nothing else can be.
+fn has_covered_proc() -> bool {
+    const MOUNT_POINTS: [&str; 2] = ["/proc/sys/fs/binfmt_misc", "/proc/fs/nfsd"];
+    let is_covering = |mount: &Mount| {
+        let path = &mount.path;
+        path.starts_with("/proc")
+            && path != Path::new("/proc")
+            && !MOUNT_POINTS.iter().any(|own| path == Path::new(own))
+    };
+    kernel_mounts::list().iter().any(is_covering)
+}
+
 /// Whether a filter of somebody else's is on this process already.
-pub(crate) fn is_filtered() -> bool {
+fn is_filtered() -> bool {
     let status = std::fs::read("/proc/self/status").unwrap_or_default();
     status.split(|byte| *byte == b'\n').any(|line| {
         line.strip_prefix(b"Seccomp:")
@@ -58,13 +80,21 @@ pub(crate) fn is_filtered() -> bool {
 /// Runs the whole set-up on almost nothing; tells whether it has a user namespace of its own. Goes on without what can be
 /// done without.
 pub(crate) fn rehearse(facts: &mut HostFacts) -> Result<bool, SetupFailed> {
-    match run(facts) {
-        // There is one listener in a tree of processes (seccomp(2)).
-        Err(failed) if failed.step == Step::Broker.name() => {
+    loop {
+        let failed = match run(facts) {
+            Err(failed) => failed,
+            ran => return ran,
+        };
+        let is = |steps: &[Step]| steps.iter().any(|step| failed.step == step.name());
+        if facts.broker && is(&[Step::Broker]) {
+            // There is one listener in a tree of processes (seccomp(2)).
             facts.broker = false;
-            run(facts)
+        } else if facts.proc && is(&[Step::ExecutorProc, Step::SpawnProc]) && failed.errno == PERM {
+            // It finds directories of the command's by their names in /proc.
+            (facts.proc, facts.broker) = (false, false);
+        } else {
+            return Err(failed);
         }
-        ran => ran,
     }
 }
 
@@ -153,6 +183,7 @@ pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
     let root = rustix::process::geteuid();
     let mut flags = wire::USER_NAMESPACE | wire::NETWORK_NAMESPACE | wire::CGROUP_NAMESPACE;
     flags |= if root.is_root() { wire::READ_ONLY_PROC } else { 0 };
+    flags |= if facts.proc { 0 } else { wire::NO_PROC };
     let read = facts
         .landlock
         .rights(ringfence_policy::Verdict::READ_ONLY, Kind::Directory);
@@ -208,8 +239,6 @@ pub(crate) fn advice(failed: &SetupFailed) -> &'static str {
         "ringfence needs unprivileged user namespaces: set user.max_user_namespaces above 0 and \
          kernel.unprivileged_userns_clone to 1 where it exists; where AppArmor restricts them, install a profile \
          that allows `userns` for this program; in a container, allow unshare(2) and mount(2)"
-    } else if step(&[Step::ExecutorProc, Step::SpawnProc]) && refused {
-        "a fresh /proc needs an unmasked one: in a container, run with an unmasked /proc"
     } else if step(&[Step::Filter]) && missing {
         "the kernel needs CONFIG_SECCOMP_FILTER"
     } else if step(&[Step::Start]) && unknown {
@@ -278,6 +307,16 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
             "mount_setattr(2): Linux 5.12",
         )
     };
+    let proc = if facts.proc {
+        present("/proc", tried("of the command's own processes"))
+    } else {
+        absent(
+            "/proc",
+            "the host's is covered in part, as in a container, so there can be no other; a few files about the machine \
+             stand for it, and programs that look at themselves may fail",
+            "a container whose own /proc is whole",
+        )
+    };
     let broker = if facts.broker {
         present("broker", tried("keeps names that do not exist from being made"))
     } else {
@@ -306,6 +345,7 @@ pub(crate) fn capabilities(facts: &HostFacts, user_namespace: Option<bool>) -> C
                 tried("set up and entered"),
             ),
             attributes,
+            proc,
             broker,
             present("system-call filter", tried("installed")),
             landlock,

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use ringfence_host::runtime::Device;
+use ringfence_host::Host;
 use ringfence_policy::{
-    Access, Axes, Axis, Kind, Reach, Region, RegionTree, Resolved, Rule, Source, Verdict,
+    Access, Axes, Axis, Kind, Reach, Region, RegionTree, Resolve, Resolved, Rule, Source, Verdict,
 };
+
+use crate::policy::HostFacts;
 
 /// Memory filesystems private to the executor, shared by its commands. A profile that names one of these
 /// paths itself gets the host's directory instead.
@@ -18,6 +20,18 @@ pub(crate) const DEVICE_LINKS: [(&str, &str); 5] = [
     ("/dev/stdout", "/proc/self/fd/1"),
     ("/dev/stderr", "/proc/self/fd/2"),
     ("/dev/ptmx", "pts/ptmx"),
+];
+
+/// Files of the host's `/proc` that say nothing of its processes, for commands that can't have one of their own. Those in
+/// `/proc/sys` are other objects each time the kernel has forgotten them.
+const OF_THE_MACHINE: [&str; 7] = [
+    "/proc/cpuinfo",
+    "/proc/filesystems",
+    "/proc/loadavg",
+    "/proc/meminfo",
+    "/proc/stat",
+    "/proc/uptime",
+    "/proc/version",
 ];
 
 pub(crate) const DEV: &str = "/dev";
@@ -60,16 +74,17 @@ pub(crate) fn closed_in_private(tree: &RegionTree) -> Vec<Rule> {
 }
 
 /// The rules this backend adds to a policy's tree.
-pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bool) -> Vec<Rule> {
+pub(crate) fn rules(tree: &RegionTree, facts: &HostFacts, privileged_caller: bool) -> Vec<Rule> {
+    let proc = match (facts.proc, privileged_caller) {
+        (false, _) => Verdict::DENY,
+        // A caller with user id 0 owns /proc/sys and could rewrite the host's kernel settings there.
+        (true, true) => READ,
+        (true, false) => READ_AND_WRITE,
+    };
     let mut rules = vec![
         Rule::tree(DEV, READ, Source::System),
         Rule::tree(PTS, READ_AND_WRITE, Source::System),
-        // A caller with user id 0 owns /proc/sys and could rewrite the host's kernel settings there.
-        Rule::tree(
-            PROC,
-            if privileged_caller { READ } else { READ_AND_WRITE },
-            Source::System,
-        ),
+        Rule::tree(PROC, proc, Source::System),
         // Kernel objects and control groups are never writable, whatever the profile says of the host.
         Rule::tree(
             "/sys",
@@ -80,7 +95,14 @@ pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bo
             Source::System,
         ),
     ];
-    for device in devices {
+    if !facts.proc {
+        let there = OF_THE_MACHINE
+            .iter()
+            .filter_map(|path| Host.resolve(Path::new(path)).ok());
+        let files = there.filter(|at| at.kind == Kind::File);
+        rules.extend(files.map(|at| Rule::new(at, Reach::Exact, READ, Source::System)));
+    }
+    for device in &facts.devices {
         let mut rule = Rule::exact(&device.path, READ_AND_WRITE, Source::Device);
         rule.identity = Some(device.identity);
         rule.kind = Kind::File;
@@ -92,7 +114,7 @@ pub(crate) fn rules(tree: &RegionTree, devices: &[Device], privileged_caller: bo
     debug_assert!(
         rules
             .iter()
-            .all(|rule| rule.reach == Reach::Tree || rule.source == Source::Device)
+            .all(|rule| rule.reach == Reach::Tree || rule.kind == Kind::File)
     );
     rules
 }

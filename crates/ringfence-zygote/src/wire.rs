@@ -36,6 +36,8 @@ pub const NETWORK_NAMESPACE: u32 = 1 << 1;
 pub const READ_ONLY_PROC: u32 = 1 << 2;
 /// Plan flag: create a cgroup namespace.
 pub const CGROUP_NAMESPACE: u32 = 1 << 3;
+/// Plan flag: mount no `/proc`, which the kernel allows nobody whose own one is covered in part.
+pub const NO_PROC: u32 = 1 << 4;
 /// The flags that a [`Beginning`] has.
 pub const NAMESPACES: u32 = USER_NAMESPACE | NETWORK_NAMESPACE | CGROUP_NAMESPACE;
 

@@ -59,14 +59,31 @@ fn s_18_without_user_namespaces_nothing_runs_and_the_remedy_is_named() {
 }
 
 #[test]
-fn s_19_with_a_masked_proc_nothing_runs_and_the_remedy_is_named() {
+fn s_19_with_a_masked_proc_commands_run_without_one_and_are_told() {
     let place = Place::new();
-    let masked = format!("mount --bind /dev/null /proc/interrupts && {RUN}");
-    let done = sh(&place, &["unshare", "-Urm"], &masked);
-    refused(
-        &place,
-        &done,
-        &["mount the executor's /proc", "hint: ", "unmasked /proc"],
+    let masked = |run: &str| {
+        let script = format!("mount --bind /dev/null /proc/interrupts && exec \"$0\" {run}");
+        sh(&place, &["unshare", "-Urm"], &script)
+    };
+    masked("run -- touch ran").succeeded();
+    assert!(place.file("ran").exists());
+    // Nobody sees the host's processes, and what says nothing of them is there.
+    let look = "run -- sh -c 'echo /proc/[0-9]*; ls /proc/self; cut -c 1-5 /proc/version; echo $$'";
+    let done = masked(look);
+    assert_eq!(done.stdout, "/proc/[0-9]*\nLinux\n2\n", "{done:?}");
+    assert!(done.stderr.contains("/proc/self"), "{done:?}");
+    for (run, expected) in [
+        ("run -v -- true", "process isolation: narrowed: there is no /proc"),
+        ("doctor", "no   /proc: "),
+    ] {
+        let done = masked(run);
+        let said = done.stdout.clone() + &done.stderr;
+        assert!(said.contains(expected), "{done:?}");
+    }
+    let done = masked("run --require process_boundary -- true");
+    assert!(
+        done.status == 125 && done.stderr.contains("process isolation"),
+        "{done:?}"
     );
     sh(&place, &["unshare", "-Urm"], RUN).succeeded();
 }

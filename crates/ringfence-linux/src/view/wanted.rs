@@ -28,7 +28,7 @@ impl Builder<'_> {
             match region.path.to_str() {
                 Some(DEV) => return Ok(Wanted::Dev),
                 Some(PTS) => return Ok(Wanted::Pts),
-                Some(PROC) => return Ok(Wanted::Proc),
+                Some(PROC) if region.subtree.allows_any() => return Ok(Wanted::Proc),
                 _ => {}
             }
         }

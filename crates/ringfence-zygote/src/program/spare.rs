@@ -55,8 +55,10 @@ fn run<'a>(
     terminal: bool,
 ) -> Outcome<'a, ()> {
     sys::disposition(sys::SIGCHLD, false).at(Step::Spare)?;
-    plan.check(Step::SpawnProc)?;
-    mount_proc(plan).at_path(Step::SpawnProc, Path::new(b"/proc\0"))?;
+    if !plan.has(wire::NO_PROC) {
+        plan.check(Step::SpawnProc)?;
+        mount_proc(plan).at_path(Step::SpawnProc, PROC)?;
+    }
     let slave = if terminal {
         let Terminal { master, slave } = Terminal::open(plan)?;
         sys::send(reports.raw(), &wire::READY_TAG.to_ne_bytes(), &[master.raw()]).at(Step::Terminal)?;
@@ -108,6 +110,8 @@ fn mount_proc(plan: &Plan<'_>) -> sys::Result<()> {
     Ok(())
 }
 
+const PROC: Path<'static> = Path::literal(b"/proc\0");
+
 /// They describe the keys of all processes of the user, whatever namespace they are in.
 const KEYS: [&[u8]; 2] = [b"/proc/keys\0", b"/proc/key-users\0"];
 /// Readable by user id 0 alone: what they tell of the kernel's memory helps to attack it.
@@ -152,7 +156,9 @@ fn build_ruleset<'a>(plan: &Plan<'a>, objects: Option<&Objects>) -> Outcome<'a, 
             _ => allow(&ruleset, rule.path, rule.access)?,
         }
     }
-    allow(&ruleset, Path::new(b"/proc\0"), plan.proc_access)?;
+    if !plan.has(wire::NO_PROC) {
+        allow(&ruleset, PROC, plan.proc_access)?;
+    }
     for guard in plan.guards() {
         free(plan, &ruleset, &guard).at_path(Step::Ruleset, guard.path)?;
     }

@@ -167,6 +167,11 @@ impl Path<'static> {
 }
 
 impl<'a> Path<'a> {
+    /// The same for a path that is written down here.
+    pub(crate) const fn literal(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
     /// Takes bytes that end in a NUL; the kernel reads up to the first one. Anything else reads as the empty path, which
     /// no call resolves.
     pub(crate) fn new(bytes: &'a [u8]) -> Self {

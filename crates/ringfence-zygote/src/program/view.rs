@@ -27,7 +27,9 @@ pub(crate) fn build<'a>(plan: &Plan<'a>) -> Outcome<'a, ()> {
         }
     }
     let root = root.unwrap_or(skeleton);
-    mount_proc_in(plan, &root)?;
+    if !plan.has(wire::NO_PROC) {
+        mount_proc_in(plan, &root)?;
+    }
     enter(plan, &root)
 }
 
