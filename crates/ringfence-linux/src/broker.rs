@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::path::Path;
 
 use ringfence_host::folding;
-use ringfence_policy::{Access, Axis, Hold, RegionTree, Source};
+use ringfence_policy::{Access, Axis, Hold, RegionTree, Rule, Source};
 
 use crate::kernel_mounts::{self, Mount};
 
@@ -78,8 +78,15 @@ impl<'a> Broker<'a> {
         let is_other = |path: &Path| {
             around(path).is_some_and(|mount| mount.device == own.device && mount.path != own.path)
         };
-        let regions = self.tree.regions();
-        let mut writable = regions.filter(|region| region.subtree.write == Access::Allow);
+        let is_own = |rule: &&Rule| {
+            matches!(
+                rule.source,
+                Source::Private | Source::Home | Source::Temporary | Source::Owned
+            )
+        };
+        let mut writable = self.tree.regions().filter(|region| {
+            region.subtree.write == Access::Allow && !region.rules.iter().all(|rule| is_own(&rule))
+        });
         writable.any(|region| is_other(region.path))
             || others().any(|mount| self.tree.verdict(&mount.path).write == Access::Allow)
     }

@@ -359,8 +359,9 @@ impl LinuxPolicy {
             operations: view.operations.clone(),
             rules: view.rules.clone(),
             asking: filter::asking(Architecture::NATIVE),
-            making: Landlock::MAKING & landlock.handled(),
+            making: landlock.withheld(),
             guards: view.guards.clone(),
+            free: view.free.clone(),
         }
     }
 }

@@ -214,7 +214,7 @@ pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
             access: read,
         }],
         asking: filter::asking(Architecture::NATIVE),
-        making: Landlock::MAKING & facts.landlock.handled(),
+        making: facts.landlock.withheld(),
         guards: if facts.broker {
             vec![Guard {
                 path: path("/dev"),
@@ -223,6 +223,7 @@ pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
         } else {
             Vec::new()
         },
+        free: Vec::new(),
     })
 }
 

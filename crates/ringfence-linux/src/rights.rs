@@ -98,7 +98,7 @@ impl Landlock {
     /// What making a name in a directory takes.
     pub(crate) const MAKING: u64 = MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM;
 
-    /// What guarded directories lack.
+    /// What the command lacks in guarded directories.
     pub(crate) fn withheld(self) -> u64 {
         kept("withheld right", Self::MAKING & self.handled())
     }

@@ -38,6 +38,8 @@ pub(crate) struct View {
     pub(crate) rules: Vec<Rule>,
     /// Directories in which the broker makes the names.
     pub(crate) guards: Vec<Guard>,
+    /// Directories beneath which the command makes names itself.
+    pub(crate) free: Vec<Vec<u8>>,
     /// What the operations show or hide, and where that is missing; when one of these is replaced, the view is stale.
     pub(crate) watched: Vec<Watched>,
     /// How each region of the tree stands, in the tree's order.
@@ -149,6 +151,8 @@ pub(crate) fn build(
         seals: Vec::new(),
         inherited_rights: Vec::new(),
         copies: Vec::new(),
+        free: Vec::new(),
+        free_beneath: Vec::new(),
         guarded: extras
             .closed
             .keys()
@@ -187,6 +191,10 @@ struct Builder<'a> {
     inherited_rights: Vec<u64>,
     /// Directory, path and rights of each copied file.
     copies: Vec<(PathBuf, Vec<u8>, u64)>,
+    /// Directories beneath which the command makes names itself.
+    free: Vec<Vec<u8>>,
+    /// Whether each placement lies in one, by its position.
+    free_beneath: Vec<bool>,
     /// Every directory above a name that the broker does not make.
     guarded: BTreeSet<&'a Path>,
 }
@@ -208,6 +216,7 @@ impl Builder<'_> {
         let Self {
             operations,
             rules,
+            free,
             watched,
             placements,
             ..
@@ -219,6 +228,7 @@ impl Builder<'_> {
                 .filter(|rule| mutation::keeps(Layer::Landlock, || format!("rule {}", name(&rule.path))))
                 .collect(),
             guards,
+            free,
             watched,
             placements,
         })

@@ -69,7 +69,6 @@ fn of_the_host(parsed: &Parsed<'_>, bytes: &[u8]) -> Option<Plan> {
     let guards = parsed.guards().map(|guard| Guard {
         path: guard.path.bytes().to_vec(),
         names: names(guard.names),
-        free: names(guard.free),
     });
     (fault == 0 || step.is_some()).then(|| Plan {
         flags: parsed.flags,
@@ -84,6 +83,7 @@ fn of_the_host(parsed: &Parsed<'_>, bytes: &[u8]) -> Option<Plan> {
         asking: parsed.asking.to_vec(),
         making: parsed.making,
         guards: guards.collect(),
+        free: names(parsed.free.clone()),
         ..Plan::default()
     })
 }
@@ -155,8 +155,8 @@ impl Source<'_> {
             guards: self.list(|source| Guard {
                 path: source.bytes(),
                 names: source.list(Self::bytes),
-                free: source.list(Self::bytes),
             }),
+            free: self.list(Self::bytes),
         }
     }
 

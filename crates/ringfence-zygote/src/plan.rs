@@ -30,10 +30,12 @@ pub struct Plan {
     pub rules: Vec<Rule>,
     /// The filter that leaves calls that make names to process 1 of the spawn, the broker, 8 bytes an instruction.
     pub asking: Vec<u8>,
-    /// Landlock rights that guarded directories lack and the free ones in them have.
+    /// Landlock rights that the command lacks but in free directories, and process 1 has.
     pub making: u64,
     /// Directories in which the broker makes the names; with none there is no broker.
     pub guards: Vec<Guard>,
+    /// Directories of the view, as far as they exist, beneath which names can be made without the broker.
+    pub free: Vec<Vec<u8>>,
 }
 
 /// One view operation; which fields count depends on the kind.
@@ -90,8 +92,6 @@ pub struct Guard {
     pub path: Vec<u8>,
     /// Names in it that nobody makes.
     pub names: Vec<Vec<u8>>,
-    /// Directories in it, as far as they exist, beneath which names can be made without the broker.
-    pub free: Vec<Vec<u8>>,
 }
 
 impl Beginning {
@@ -160,15 +160,16 @@ impl Plan {
         out.put_u32(count(self.guards.len())?);
         for guard in &self.guards {
             out.put_bytes(&guard.path)?;
-            for list in [&guard.names, &guard.free] {
-                out.put_u32(count(list.len())?);
-                for name in list {
-                    out.put_bytes(name)?;
-                }
-            }
+            put_list(&mut out, &guard.names)?;
         }
+        put_list(&mut out, &self.free)?;
         Ok(out)
     }
+}
+
+fn put_list(out: &mut Vec<u8>, list: &[Vec<u8>]) -> Result<(), Unencodable> {
+    out.put_u32(count(list.len())?);
+    list.iter().try_for_each(|bytes| out.put_bytes(bytes))
 }
 
 /// A filter is binary; it gets the same frame as a string, without the check for NULs.
@@ -206,8 +207,8 @@ mod tests {
             guards: vec![Guard {
                 path: b"/w".to_vec(),
                 names: vec![b".git".to_vec(), b"HEAD".to_vec()],
-                free: vec![b"src".to_vec()],
             }],
+            free: vec![b"/w/src".to_vec()],
             ..Plan::default()
         }
     }
@@ -225,7 +226,7 @@ mod tests {
         assert_eq!((guard.path.bytes(), parsed.asking.len()), (&b"/w"[..], 8));
         let names = |names: Names<'_>| names.map(|name| name.bytes().to_vec()).collect::<Vec<_>>();
         assert_eq!(names(guard.names), [&b".git"[..], b"HEAD"]);
-        assert_eq!(names(guard.free), [b"src"]);
+        assert_eq!(names(parsed.free.clone()), [b"/w/src"]);
     }
 
     #[test]

@@ -844,7 +844,14 @@ fn a_workspace_that_the_host_closes_needs_no_placeholders() {
 
     let own = fixture.path(".");
     fs::set_permissions(&own, fs::Permissions::from_mode(0o555)).unwrap();
-    let refused = fixture.set_with(&fixture.config()).executor("a").unwrap_err();
+    let set = fixture.set_without_broker(&fixture.config());
+    let refused = set.executor("a").unwrap_err();
+    assert!(set.close().is_clean());
+    let fenced = executor(&fixture, &fixture.config());
+    assert!(works(
+        &fenced,
+        "! mkdir x && chmod u+w . && mkdir x && ! mkdir .git"
+    ));
     fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
     let said = format!("{refused:?}");
     assert!(said.contains("it can't be occupied"), "{said}");

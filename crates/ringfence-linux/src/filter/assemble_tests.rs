@@ -137,9 +137,12 @@ fn namespaces_are_refused_and_threads_are_not() {
 }
 
 #[test]
-fn terminal_injection_is_refused_also_with_high_bits() {
+fn requests_that_lead_past_everything_else_are_refused_also_with_high_bits() {
+    const TERMINALS: [u64; 4] = [0x5412, 0x541C, 0x5423, 0x541D];
+    const BTRFS: [u64; 4] = [0x5000_9401, 0x5000_940E, 0x5000_9417, 0x5000_9418];
+    const FLAGS: [u64; 1] = [0x4008_6602];
     for architecture in ARCHITECTURES {
-        for request in [0x5412u64, 0x541C, 0x5423, 0x541D] {
+        for request in [&TERMINALS[..], &BTRFS, &FLAGS].concat() {
             assert_eq!(call(architecture, "ioctl", [0, request, 0, 0, 0, 0]), EPERM);
             assert_eq!(
                 call(

@@ -39,7 +39,7 @@ const fn entry(
     }
 }
 
-/// Landlock's `MAKE_*` and `REFER` are about these and no others.
+/// Landlock's `MAKE_*` are about these. Requests to filesystems that make names (`ioctl(2)`) are refused to everybody.
 pub(super) const ENTRIES: &[Entry] = &[
     entry("open", Some(2), None, &ASK_TO_MAKE[0]),
     entry("creat", Some(85), None, &ASK),

@@ -92,10 +92,28 @@ const TIOCLINUX: u32 = 0x541C;
 const TIOCSETD: u32 = 0x5423;
 const TIOCCONS: u32 = 0x541D;
 
-static TERMINALS: Check = Check::OneOf {
+/// Of Btrfs: a directory, or a copy of a whole tree without what is mounted in it, under a new name.
+const BTRFS_IOC_SNAP_CREATE: u32 = 0x5000_9401;
+const BTRFS_IOC_SUBVOL_CREATE: u32 = 0x5000_940E;
+const BTRFS_IOC_SNAP_CREATE_V2: u32 = 0x5000_9417;
+const BTRFS_IOC_SUBVOL_CREATE_V2: u32 = 0x5000_9418;
+/// Of an empty directory it can make one in which names that differ are the same.
+const FS_IOC_SETFLAGS: u32 = 0x4008_6602;
+
+static REQUESTS: Check = Check::OneOf {
     argument: 1,
     mask: u32::MAX,
-    values: &[TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS],
+    values: &[
+        TIOCSTI,
+        TIOCLINUX,
+        TIOCSETD,
+        TIOCCONS,
+        BTRFS_IOC_SNAP_CREATE,
+        BTRFS_IOC_SUBVOL_CREATE,
+        BTRFS_IOC_SNAP_CREATE_V2,
+        BTRFS_IOC_SUBVOL_CREATE_V2,
+        FS_IOC_SETFLAGS,
+    ],
     then: &REFUSE,
     otherwise: &ALLOW,
 };
@@ -202,7 +220,7 @@ macro_rules! rows {
 
 /// The table, in the order of its themes.
 pub(crate) static ENTRIES: &[Entry] = rows! {
-    "ioctl"              16  29  TERMINALS "TIOCSTI types into a terminal, TIOCLINUX pastes into a console, TIOCSETD loads line disciplines, TIOCCONS takes the console's output"
+    "ioctl"              16  29  REQUESTS "TIOCSTI types into a terminal, TIOCLINUX pastes into a console, TIOCSETD loads line disciplines, TIOCCONS takes the console's output; what makes subvolumes makes names that no security hook sees, and snapshots show what mounts hide"
 
     "clone"              56  220 CLONE_WITHOUT_NAMESPACES "a new user namespace would bring capabilities back"
     "clone3"             435 435 MISSING "its flags lie in memory, where a filter can't read them; C libraries fall back to clone"

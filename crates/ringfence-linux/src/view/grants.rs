@@ -7,6 +7,7 @@ use ringfence_policy::{Kind, Region, Source};
 use ringfence_zygote::plan::Rule;
 
 use super::{Builder, Placement, bytes};
+use crate::rights::Landlock;
 use crate::surroundings::{DEV, PROC};
 
 impl Builder<'_> {
@@ -32,22 +33,30 @@ impl Builder<'_> {
         }
         let hidden = placement.narrowed.is_some() && !placement.read_by_landlock;
         let shown = !placement.absent && !hidden;
-        if self.guarded.contains(region.path) {
-            rights &= !self.landlock.withheld();
-        }
         // Where nothing of the region shows there is no rule to inherit from.
         self.inherited_rights
             .push(inherited | if shown { rights } else { 0 });
         // `/proc` is another filesystem in every spawn: its rule is made there.
         let copied_rights = if placement.copied { rights } else { 0 };
         if copied_rights != 0
-            && let Some(parent) = region.path.parent()
+            && let Some(directory) = region.path.parent()
         {
+            self.free_beneath
+                .push(parent.is_some_and(|at| self.free_beneath[at]));
             self.copies
-                .push((parent.to_owned(), bytes(region.path), copied_rights));
+                .push((directory.to_owned(), bytes(region.path), copied_rights));
             return;
         }
         let exists = shown && region.path != Path::new(PROC);
+        let is_free = parent.is_some_and(|at| self.free_beneath[at]);
+        let frees = exists
+            && kind == Kind::Directory
+            && rights & Landlock::MAKING != 0
+            && !self.guarded.contains(region.path);
+        if frees && !is_free {
+            self.free.push(bytes(region.path));
+        }
+        self.free_beneath.push(is_free || frees);
         if exists && kind != Kind::Absent && rights & !inherited != 0 {
             self.rules.push(Rule {
                 path: bytes(region.path),

@@ -1,7 +1,7 @@
 //! Directories with closed names that do not exist: the broker makes all other names in them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use ringfence_policy::{Access, Axis, Hold, Kind, RegionTree};
@@ -10,8 +10,7 @@ use ringfence_zygote::plan::Guard;
 use super::{Area, Builder, By, Pace, ViewError, Watched, bytes};
 use crate::mutation::{self, Layer};
 
-/// Directories that are given their rights back: each costs every spawn a rule. In others, too, the broker makes the
-/// names.
+/// Directories in which the command makes names itself: each costs every spawn a rule. In others the broker does.
 const MOST_FREE: usize = 128;
 
 impl Builder<'_> {
@@ -44,11 +43,10 @@ impl Builder<'_> {
                 by: By::Identity,
             });
         }
-        let mut room = MOST_FREE;
         let mut guards = Vec::new();
         for directory in &shown {
-            let free = free(tree, directory, &shown, room);
-            room -= free.len();
+            let room = MOST_FREE.saturating_sub(self.free.len());
+            self.free.extend(free(tree, directory, &shown).take(room));
             let names = closed.keys().filter(|name| name.parent() == Some(directory));
             let names =
                 names.filter(|name| mutation::keeps(Layer::Broker, || format!("name {}", name.display())));
@@ -57,7 +55,6 @@ impl Builder<'_> {
                 names: names
                     .filter_map(|name| Some(name.file_name()?.as_bytes().to_vec()))
                     .collect(),
-                free,
             });
         }
         guards.extend(self.private_around().map(|path| Guard {
@@ -79,14 +76,16 @@ impl Builder<'_> {
 }
 
 /// The directories in a guarded one beneath which no name is closed. What can't be listed has none.
-fn free(tree: &RegionTree, directory: &Path, guarded: &BTreeSet<&Path>, room: usize) -> Vec<Vec<u8>> {
+fn free<'a>(
+    tree: &'a RegionTree,
+    directory: &Path,
+    guarded: &'a BTreeSet<&Path>,
+) -> impl Iterator<Item = Vec<u8>> + 'a {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    let free = directories.filter(|entry| {
-        let path = entry.path();
-        !guarded.contains(path.as_path()) && tree.decide(&path, Axis::Write).access == Access::Allow
+    let paths = directories.map(|entry| entry.path());
+    let free = paths.filter(move |path| {
+        !guarded.contains(path.as_path()) && tree.decide(path, Axis::Write).access == Access::Allow
     });
-    free.map(|entry| entry.file_name().into_vec())
-        .take(room)
-        .collect()
+    free.map(|path| bytes(&path))
 }

@@ -91,6 +91,8 @@ impl Builder<'_> {
         let parent = self.enclosing(&path);
         let inherited = parent.map_or(0, |at| self.inherited_rights[at]);
         self.inherited_rights.push(inherited);
+        self.free_beneath
+            .push(parent.is_some_and(|at| self.free_beneath[at]));
         self.index.insert(path.clone(), self.placements.len());
         self.placements.push(Placement {
             path,

@@ -23,10 +23,12 @@ pub(crate) struct Plan<'a> {
     rules: Reader<'a>,
     rule_count: u32,
     pub(crate) asking: &'a [u8],
-    /// Landlock rights that guarded directories lack and the free ones in them have.
+    /// Landlock rights that the command lacks but in free directories, and process 1 has.
     pub(crate) making: u64,
     guards: Reader<'a>,
     guard_count: u32,
+    /// Directories beneath which names can be made without the broker.
+    pub(crate) free: Names<'a>,
 }
 
 /// One view operation.
@@ -52,11 +54,9 @@ pub(crate) struct Guard<'a> {
     pub(crate) path: Path<'a>,
     /// Names in it that nobody makes.
     pub(crate) names: Names<'a>,
-    /// Directories in it beneath which names can be made without the broker.
-    pub(crate) free: Names<'a>,
 }
 
-/// A list of names.
+/// A list of names or paths.
 #[derive(Clone)]
 pub(crate) struct Names<'a> {
     reader: Reader<'a>,
@@ -126,6 +126,7 @@ impl<'a> Plan<'a> {
         for _ in 0..guard_count {
             guard(&mut reader)?;
         }
+        let free = Names::read(&mut reader)?;
         reader.is_empty().then_some(Self {
             flags,
             fault,
@@ -142,6 +143,7 @@ impl<'a> Plan<'a> {
             making,
             guards,
             guard_count,
+            free,
         })
     }
 
@@ -225,7 +227,6 @@ fn guard<'a>(reader: &mut Reader<'a>) -> Option<Guard<'a>> {
     Some(Guard {
         path: Path::new(reader.bytes()?),
         names: Names::read(reader)?,
-        free: Names::read(reader)?,
     })
 }
 

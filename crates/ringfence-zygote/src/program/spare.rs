@@ -5,7 +5,7 @@
 //! one message, three `dup3(2)`, `chdir(2)` and `execve(2)`.
 
 use super::broker::{Broker, Guards};
-use super::plan::{Guard, Plan};
+use super::plan::Plan;
 use super::sys::{self, Fd, Forked, Path, Poll};
 use super::terminal::Terminal;
 use super::{At, Failed, Held, Outcome, bytes_of, report, view};
@@ -66,8 +66,16 @@ fn run<'a>(
     } else {
         None
     };
-    let ruleset = build_ruleset(plan, objects)?;
+    let mut ruleset = build_ruleset(plan, objects)?;
     let guards = Guards::find(plan)?;
+    if guards.is_some() {
+        // The broker can do no more than the command, but for making names.
+        let whole = ruleset.replace(build_making(plan)?);
+        plan.check(Step::Landlock)?;
+        whole
+            .map_or(Ok(()), |whole| sys::landlock_restrict_self(&whole))
+            .at(Step::Landlock)?;
+    }
     let hand_over = || sys::socketpair(sys::SOCK_STREAM).at(Step::Broker);
     let pair = guards.is_some().then(hand_over).transpose()?;
     let (asks, answers) = pair.map_or((None, None), |[asks, answers]| (Some(asks), Some(answers)));
@@ -159,23 +167,20 @@ fn build_ruleset<'a>(plan: &Plan<'a>, objects: Option<&Objects>) -> Outcome<'a, 
     if !plan.has(wire::NO_PROC) {
         allow(&ruleset, PROC, plan.proc_access)?;
     }
-    for guard in plan.guards() {
-        free(plan, &ruleset, &guard).at_path(Step::Ruleset, guard.path)?;
-    }
     Ok(Some(ruleset))
 }
 
-/// What was a directory in a guarded one and is none any more is free in no way.
-fn free(plan: &Plan<'_>, ruleset: &Fd, guard: &Guard<'_>) -> sys::Result<()> {
-    let around = open_object(guard.path)?;
-    for name in guard.free.clone() {
-        let flags = sys::O_PATH | sys::O_DIRECTORY | sys::O_CLOEXEC;
-        let resolve = sys::RESOLVE_NO_SYMLINKS | sys::RESOLVE_BENEATH;
-        if let Ok(directory) = sys::open_resolving(around.raw(), name, flags, resolve) {
-            sys::landlock_allow(ruleset, plan.making, &directory)?;
+/// A second layer for the command alone, which keeps it from making names but in free directories. What was one and is
+/// none any more is free in no way.
+fn build_making<'a>(plan: &Plan<'a>) -> Outcome<'a, Fd> {
+    // Process 1 is to be out of reach, which it would not be in the same scope.
+    let ruleset = sys::landlock_create(plan.making, plan.scopes).at(Step::Ruleset)?;
+    for path in plan.free.clone() {
+        if let Ok(directory) = open_object(path) {
+            sys::landlock_allow(&ruleset, plan.making, &directory).at_path(Step::Ruleset, path)?;
         }
     }
-    Ok(())
+    Ok(ruleset)
 }
 
 fn open_object(path: Path<'_>) -> sys::Result<Fd> {
@@ -201,8 +206,10 @@ fn supervise<'a>(
     const NOBODY: i32 = -1;
     sys::signal_mask(CHILD_ENDED).at(Step::Spare)?;
     let children = sys::signalfd(CHILD_ENDED).at(Step::Spare)?;
+    // It may have ended before that was listened for.
+    let mut child_ended = true;
     loop {
-        if let Some(status) = reap(target)? {
+        if child_ended && let Some(status) = reap(target)? {
             end(status, reports, terminal);
         }
         let mut fds = [
@@ -211,7 +218,8 @@ fn supervise<'a>(
             Poll::readable(broker.as_ref().map_or(NOBODY, |broker| broker.listener().raw())),
         ];
         sys::poll(&mut fds).at(Step::Spare)?;
-        let [child_ended, asked, called] = fds.map(|fd| fd.is_ready());
+        let [ended, asked, called] = fds.map(|fd| fd.is_ready());
+        child_ended = ended;
         if let Some(broker) = broker.as_mut().filter(|_| called) {
             broker.serve();
         }
@@ -451,8 +459,8 @@ fn programs_of(mut reader: Reader<'static>, count: u32) -> impl Iterator<Item = 
 fn try_programs(
     candidates: impl Iterator<Item = Path<'static>>,
     name: Path<'static>,
-    arguments: &[usize],
-    environment: &[usize],
+    arguments: &[u64],
+    environment: &[u64],
 ) -> Failed<'static> {
     let failed = |errno, path: Path<'static>| Failed {
         step: Step::Exec,
@@ -471,17 +479,14 @@ fn try_programs(
 }
 
 /// The addresses of `count` strings, ending in a zero, as `execve(2)` takes them.
-fn strings<'a>(reader: &mut Reader<'static>, count: u32) -> Outcome<'a, Option<&'static [usize]>> {
+fn strings<'a>(reader: &mut Reader<'static>, count: u32) -> Outcome<'a, Option<&'static [u64]>> {
     let count = count as usize;
-    let bytes = sys::map((count + 1) * size_of::<usize>(), None).at(Step::Command)?;
-    // SAFETY: a fresh mapping is page-aligned, zeroed and holds `count + 1` words; the byte slice is not
-    // used again.
-    let words = unsafe { core::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast::<usize>(), count + 1) };
+    let words = sys::map_words(count + 1).at(Step::Command)?;
     for word in words.iter_mut().take(count) {
         let Some(string) = reader.bytes() else {
             return Ok(None);
         };
-        *word = Path::new(string).address();
+        *word = Path::new(string).address() as u64;
     }
     Ok(Some(words))
 }

@@ -20,6 +20,7 @@ pub(crate) const EAGAIN: Errno = 11;
 pub(crate) const EACCES: Errno = 13;
 pub(crate) const EEXIST: Errno = 17;
 pub(crate) const ENOTDIR: Errno = 20;
+pub(crate) const EISDIR: Errno = 21;
 pub(crate) const EINVAL: Errno = 22;
 pub(crate) const ENOSPC: Errno = 28;
 pub(crate) const ENAMETOOLONG: Errno = 36;
@@ -182,6 +183,11 @@ impl<'a> Path<'a> {
         }
     }
 
+    /// The bytes with the terminator.
+    pub(crate) const fn with_nul(self) -> &'a [u8] {
+        self.0
+    }
+
     /// The bytes without the terminator.
     pub(crate) fn bytes(self) -> &'a [u8] {
         &self.0[..self.0.len() - 1]
@@ -247,8 +253,11 @@ pub(crate) const O_DIRECTORY: u64 = 0o40_000;
 pub(crate) const O_NOFOLLOW: u64 = 0o100_000;
 pub(crate) const O_WRONLY: u64 = 1;
 pub(crate) const O_RDWR: u64 = 2;
+pub(crate) const O_ACCMODE: u64 = 3;
 pub(crate) const O_NOCTTY: u64 = 0o400;
 pub(crate) const O_CREAT: u64 = 0o100;
+pub(crate) const O_TRUNC: u64 = 0o1000;
+pub(crate) const O_TMPFILE: u64 = 0o20_000_000;
 pub(crate) const O_EXCL: u64 = 0o200;
 pub(crate) const O_NONBLOCK: u64 = 0o4000;
 pub(crate) const RESOLVE_NO_MAGICLINKS: u64 = 2;
@@ -335,8 +344,8 @@ pub(crate) struct Site {
     pub(crate) mount: u64,
     /// Whether it is the root of that mount.
     pub(crate) is_root: bool,
-    /// The bits of its mode that say what it is.
-    pub(crate) kind: u16,
+    /// What it is, and what its mode allows.
+    pub(crate) mode: u16,
 }
 
 /// The site of an open file; `ENOSYS` before Linux 5.8.
@@ -349,7 +358,7 @@ pub(crate) fn site(of: &Fd) -> Result<Site> {
     Ok(Site {
         mount: statx.mount,
         is_root: statx.attributes[0] & MOUNT_ROOT != 0,
-        kind: statx.mode & S_IFMT,
+        mode: statx.mode,
     })
 }
 
@@ -432,6 +441,13 @@ pub(crate) fn map(length: usize, file: Option<&Fd>) -> Result<&'static mut [u8]>
     // SAFETY: the kernel just made a private, writable mapping of at least `length` bytes at this address,
     // nothing else knows it, and it is never unmapped.
     Ok(unsafe { core::slice::from_raw_parts_mut(address as *mut u8, length) })
+}
+
+/// Maps so many words, all zero.
+pub(crate) fn map_words(count: usize) -> Result<&'static mut [u64]> {
+    let bytes = map(count * size_of::<u64>(), None)?;
+    // SAFETY: a fresh mapping is page-aligned, zeroed and holds that many words; the byte slice is not used again.
+    Ok(unsafe { core::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), count) })
 }
 
 pub(crate) fn chdir(path: Path<'_>) -> Result<()> {

@@ -32,6 +32,23 @@ pub(crate) const ROWS: &[(&str, &[Step])] = &[
         "ioctl",
         &[reaches(libc::SYS_ioctl, &[n(0), n(0x541D), B], libc::ENOTTY)],
     ),
+    // Of Btrfs, for subvolumes and snapshots.
+    (
+        "ioctl",
+        &[reaches(libc::SYS_ioctl, &[n(0), n(0x5000_9401), B], libc::ENOTTY)],
+    ),
+    (
+        "ioctl",
+        &[reaches(libc::SYS_ioctl, &[n(0), n(0x5000_940E), B], libc::ENOTTY)],
+    ),
+    (
+        "ioctl",
+        &[reaches(libc::SYS_ioctl, &[n(0), n(0x5000_9417), B], libc::ENOTTY)],
+    ),
+    (
+        "ioctl",
+        &[reaches(libc::SYS_ioctl, &[n(0), n(0x5000_9418), B], libc::ENOTTY)],
+    ),
     ("clone", &[sys(libc::SYS_clone, &[n(NEW_USER | libc::SIGCHLD)])]),
     (
         "clone3",

@@ -15,7 +15,7 @@ use ringfence::{Axis, Clause};
 use ringfence_zygote::attempt::{Call, SEPARATE};
 use rustix::io::{FdFlags, fcntl_setfd};
 
-use super::calls::{B, HERE, P, R, call, n, opening, reaching};
+use super::calls::{B, HERE, P, Q, R, call, n, opening, reaching};
 use super::{Lasting, Need, Operation, Planned};
 use crate::linux::tree::{self, Layout};
 
@@ -111,6 +111,8 @@ impl Outsiders {
     }
 
     fn networks(&self) -> Vec<Planned> {
+        /// Seconds and nanoseconds.
+        const PAUSE: [u64; 2] = [0, 3_000_000];
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         let inet = |port: u16| {
             let mut address = 2_u16.to_ne_bytes().to_vec();
@@ -126,9 +128,10 @@ impl Outsiders {
             ];
             calls.append(&mut more);
             let mut planned = plan(name, Need::Network, calls, &[]);
-            planned.attempt.data = vec![inet(port)];
+            planned.attempt.data = vec![inet(port), PAUSE.map(u64::to_ne_bytes).concat()];
             planned
         };
+        let pause = || call(libc::SYS_nanosleep, &[Q, n(0)]);
         let send = || call(libc::SYS_sendto, &[R, P, n(1), n(0), n(0), n(0)]);
         let name = &self.abstract_name;
         let mut address = 1_u16.to_ne_bytes().to_vec();
@@ -152,12 +155,12 @@ impl Outsiders {
                 port(self.tcp.local_addr()),
                 Vec::new(),
             ),
-            // A refusal of the first is what the second one is told.
+            // A refusal of the first is what the second one is told, once a busy kernel gets to it.
             connect(
                 "send by UDP",
                 libc::SOCK_DGRAM,
                 port(self.udp.local_addr()),
-                vec![send(), send()],
+                vec![send(), pause(), send()],
             ),
             local,
         ]

@@ -1,40 +1,35 @@
 //! What a call that makes a name asks for, whichever of its forms was used.
 
 use crate::body::sys::{self, Call};
+use crate::wire::Reader;
 
 /// A directory's descriptor and the address of a path from there.
-type At = (i32, u64);
+pub(super) type At = (i32, u64);
 
 pub(super) enum Wanted {
     File {
-        at: i32,
-        path: u64,
+        at: At,
         flags: u64,
         mode: u64,
     },
     Directory {
-        at: i32,
-        path: u64,
+        at: At,
         mode: usize,
     },
     Node {
-        at: i32,
-        path: u64,
+        at: At,
         mode: usize,
     },
-    Link {
+    SymbolicLink {
         content: u64,
-        at: i32,
-        path: u64,
+        at: At,
     },
-    /// Another name.
-    Name {
+    HardLink {
         old: At,
         new: At,
         flags: usize,
     },
-    /// Another name in place of the old one.
-    Move {
+    Rename {
         old: At,
         new: At,
         flags: usize,
@@ -46,122 +41,118 @@ pub(super) enum Wanted {
     Socket {
         socket: i32,
         address: u64,
-        length: u64,
+        length: usize,
     },
 }
 
 /// Nothing for a call that the kernel is to make.
 pub(super) fn of(call: &Call) -> Option<Wanted> {
     let [a, b, c, d, e, _] = call.arguments;
-    let here = sys::CWD;
-    let flags = usize::try_from(e).ok()?;
     match call.number {
-        number::OPENAT => file(int(a), b, c, d),
+        number::OPENAT => file((int(a), b), c & VALID, d & MODE),
         number::OPENAT2 => open_how(call),
-        number::MKDIRAT => directory(int(a), b, c),
-        number::MKNODAT => node(int(a), b, c),
-        number::SYMLINKAT => Some(Wanted::Link {
+        number::MKDIRAT => directory((int(a), b), c),
+        number::MKNODAT => node((int(a), b), c),
+        number::SYMLINKAT => Some(Wanted::SymbolicLink {
             content: a,
-            at: int(b),
-            path: c,
+            at: (int(b), c),
         }),
-        number::LINKAT => Some(Wanted::Name {
-            old: (int(a), b),
-            new: (int(c), d),
-            flags,
-        }),
-        number::RENAMEAT => moved((int(a), b), (int(c), d), 0),
-        number::RENAMEAT2 => moved((int(a), b), (int(c), d), flags),
+        number::LINKAT => hard_link((int(a), b), (int(c), d), e),
+        number::RENAMEAT => renamed((int(a), b), (int(c), d), 0),
+        number::RENAMEAT2 => renamed((int(a), b), (int(c), d), e),
         number::UMASK => usize::try_from(a & 0o777).ok().map(|mask| Wanted::Umask { mask }),
         number::BIND => Some(Wanted::Socket {
             socket: int(a),
             address: b,
-            length: c,
+            length: usize::try_from(int(c)).ok()?,
         }),
-        other => old_form(other, (a, b, c), here),
+        other => old_form(other, (a, b, c)),
     }
 }
 
 /// Forms that start at the working directory, which newer architectures lack.
 #[cfg(target_arch = "x86_64")]
-fn old_form(call: i32, (a, b, c): (u64, u64, u64), here: i32) -> Option<Wanted> {
-    const CREAT_FLAGS: u64 = sys::O_CREAT | sys::O_WRONLY | O_TRUNC;
-    const O_TRUNC: u64 = 0o1000;
+fn old_form(call: i32, (a, b, c): (u64, u64, u64)) -> Option<Wanted> {
+    const CREAT: u64 = sys::O_CREAT | sys::O_WRONLY | sys::O_TRUNC;
+    let here = |path| (sys::CWD, path);
     match call {
-        number::OPEN => file(here, a, b, c),
-        number::CREAT => file(here, a, CREAT_FLAGS, b),
-        number::MKDIR => directory(here, a, b),
-        number::MKNOD => node(here, a, b),
-        number::SYMLINK => Some(Wanted::Link {
+        number::OPEN => file(here(a), b & VALID, c & MODE),
+        number::CREAT => file(here(a), CREAT, b & MODE),
+        number::MKDIR => directory(here(a), b),
+        number::MKNOD => node(here(a), b),
+        number::SYMLINK => Some(Wanted::SymbolicLink {
             content: a,
-            at: here,
-            path: b,
+            at: here(b),
         }),
-        number::LINK => Some(Wanted::Name {
-            old: (here, a),
-            new: (here, b),
-            flags: 0,
-        }),
-        number::RENAME => moved((here, a), (here, b), 0),
+        number::LINK => hard_link(here(a), here(b), 0),
+        number::RENAME => renamed(here(a), here(b), 0),
         _ => None,
     }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-const fn old_form(_: i32, _: (u64, u64, u64), _: i32) -> Option<Wanted> {
+const fn old_form(_: i32, _: (u64, u64, u64)) -> Option<Wanted> {
     None
 }
 
+/// The flags that `open(2)` knows; it takes no notice of others.
+const VALID: u64 = 0o37_777_703;
+/// The bits of a mode that a file can be made with; it takes no notice of others either.
+const MODE: u64 = 0o7777;
+
 /// A file, if it may have to be made in a directory under a name.
-fn file(at: i32, path: u64, flags: u64, mode: u64) -> Option<Wanted> {
-    const MODE: u64 = 0o7777;
-    const O_TMPFILE: u64 = 0o20_000_000;
-    let makes = flags & sys::O_CREAT != 0 && flags & (sys::O_PATH | O_TMPFILE) == 0;
-    makes.then_some(Wanted::File {
-        at,
-        path,
-        flags: flags & u64::from(u32::MAX),
-        mode: mode & MODE,
-    })
+fn file(at: At, flags: u64, mode: u64) -> Option<Wanted> {
+    let makes = flags & sys::O_CREAT != 0 && flags & (sys::O_PATH | sys::O_TMPFILE) == 0;
+    makes.then_some(Wanted::File { at, flags, mode })
 }
 
-/// `openat2(2)`, if it asks for no more than `openat(2)` does.
+/// `openat2(2)`, if it asks for no more than `openat(2)` does, and for nothing that it refuses.
 fn open_how(call: &Call) -> Option<Wanted> {
+    /// `struct open_how` as it was first, and as long as any kernel has it.
+    const SIZES: core::ops::RangeInclusive<usize> = 24..=64;
     let [at, path, how, size, ..] = call.arguments;
-    let mut words = [0u8; 24];
-    let known = size == words.len() as u64;
-    if !known || sys::read_memory(call.thread, how, &mut words).ok()? != words.len() {
+    let size = usize::try_from(size).ok().filter(|size| SIZES.contains(size))?;
+    let mut bytes = [0u8; 64];
+    let how_bytes = bytes.get_mut(..size)?;
+    if sys::read_memory(call.thread, how, how_bytes).ok()? != how_bytes.len() {
         return None;
     }
-    let mut words = words.chunks_exact(size_of::<u64>()).map(|word| {
-        let mut bytes = [0; size_of::<u64>()];
-        bytes.copy_from_slice(word);
-        u64::from_ne_bytes(bytes)
-    });
-    let (flags, mode, resolve) = (words.next()?, words.next()?, words.next()?);
-    if resolve != 0 {
-        return None;
-    }
-    file(int(at), path, flags, mode)
+    let mut reader = Reader::new(&bytes);
+    let (flags, mode) = (reader.u64()?, reader.u64()?);
+    // How to resolve, and what later kernels add.
+    let is_plain = core::iter::from_fn(|| reader.u64()).all(|word| word == 0);
+    let is_valid = flags & !VALID == 0 && mode & !MODE == 0;
+    (is_plain && is_valid).then(|| file((int(at), path), flags, mode))?
 }
 
-fn directory(at: i32, path: u64, mode: u64) -> Option<Wanted> {
+fn directory(at: At, mode: u64) -> Option<Wanted> {
     let mode = usize::try_from(mode).ok()?;
-    Some(Wanted::Directory { at, path, mode })
+    Some(Wanted::Directory { at, mode })
 }
 
-/// No device, which nobody here may make.
-fn node(at: i32, path: u64, mode: u64) -> Option<Wanted> {
+/// No device: Landlock grants nobody that right.
+fn node(at: At, mode: u64) -> Option<Wanted> {
     let mode = mode & 0o177_777;
     let kind = (mode & u64::from(sys::S_IFMT)) as u16;
     let mode = usize::try_from(mode).ok()?;
-    matches!(kind, 0 | sys::S_IFREG | sys::S_IFIFO | sys::S_IFSOCK).then_some(Wanted::Node { at, path, mode })
+    matches!(kind, 0 | sys::S_IFREG | sys::S_IFIFO | sys::S_IFSOCK).then_some(Wanted::Node { at, mode })
+}
+
+fn hard_link(old: At, new: At, flags: u64) -> Option<Wanted> {
+    let flags = known(flags, sys::AT_SYMLINK_FOLLOW | sys::AT_EMPTY_PATH)?;
+    Some(Wanted::HardLink { old, new, flags })
 }
 
 /// No whiteout, which is a device.
-fn moved(old: At, new: At, flags: usize) -> Option<Wanted> {
-    const NOREPLACE_AND_EXCHANGE: usize = 3;
-    (flags & !NOREPLACE_AND_EXCHANGE == 0).then_some(Wanted::Move { old, new, flags })
+fn renamed(old: At, new: At, flags: u64) -> Option<Wanted> {
+    let flags = known(flags, sys::RENAME_NOREPLACE | sys::RENAME_EXCHANGE)?;
+    Some(Wanted::Rename { old, new, flags })
+}
+
+/// The flags, if there are none but those that are known.
+fn known(register: u64, flags: usize) -> Option<usize> {
+    let given = int(register).cast_unsigned() as usize;
+    (given & !flags == 0).then_some(given)
 }
 
 /// The kernel takes the low half of a register for an `int`.

@@ -4,6 +4,15 @@ use core::ffi::c_int;
 
 use super::{Fd, O_CLOEXEC, Path, Result, call, fd, int, nr, ptr, ptr_mut};
 
+/// Flag of [`link`].
+pub(crate) const AT_SYMLINK_FOLLOW: usize = 0x400;
+/// See [`AT_SYMLINK_FOLLOW`].
+pub(crate) const AT_EMPTY_PATH: usize = 0x1000;
+/// Flag of [`rename`].
+pub(crate) const RENAME_NOREPLACE: usize = 1;
+/// See [`RENAME_NOREPLACE`].
+pub(crate) const RENAME_EXCHANGE: usize = 2;
+
 /// `openat(2)` with all its arguments.
 pub(crate) fn open_at(dir: &Fd, name: Path<'_>, flags: u64, mode: u64) -> Result<Fd> {
     #[expect(clippy::cast_possible_truncation, reason = "64-bit targets only")]
@@ -16,6 +25,11 @@ pub(crate) fn set_status_flags(of: &Fd, flags: u64) -> Result<()> {
     const F_SETFL: usize = 4;
     #[expect(clippy::cast_possible_truncation, reason = "64-bit targets only")]
     call(nr::FCNTL, &[int(of.raw()), F_SETFL, flags as usize]).map(drop)
+}
+
+/// Makes an open file an empty one.
+pub(crate) fn truncate(file: &Fd) -> Result<()> {
+    call(nr::FTRUNCATE, &[int(file.raw()), 0]).map(drop)
 }
 
 /// `mknodat(2)` of what is no device.
@@ -47,8 +61,8 @@ pub(crate) fn read_link(dir: &Fd, name: Path<'_>, to: &mut [u8]) -> Result<usize
     call(nr::READLINKAT, &arguments)
 }
 
-/// Binds a socket to a name in the working directory.
-pub(crate) fn bind_here(socket: &Fd, name: Path<'_>) -> Result<()> {
+/// Binds a socket to a path.
+pub(crate) fn bind_path(socket: &Fd, path: Path<'_>) -> Result<()> {
     const AF_UNIX: u16 = 1;
     /// `struct sockaddr_un`.
     #[repr(C)]
@@ -60,11 +74,11 @@ pub(crate) fn bind_here(socket: &Fd, name: Path<'_>) -> Result<()> {
         family: AF_UNIX,
         path: [0; 108],
     };
-    let name = name.bytes();
-    let Some(path) = address.path.get_mut(..name.len()) else {
+    let path = path.bytes();
+    let Some(room) = address.path.get_mut(..path.len()) else {
         return Err(super::ENAMETOOLONG);
     };
-    path.copy_from_slice(name);
-    let length = size_of::<u16>() + name.len();
+    room.copy_from_slice(path);
+    let length = size_of::<u16>() + path.len();
     call(nr::BIND, &[int(socket.raw()), ptr(&address), length]).map(drop)
 }

@@ -2,7 +2,7 @@
 
 use core::ffi::c_int;
 
-use super::{EINVAL, ENOENT, Fd, Result, call, fd, generic, int, nr, ptr, ptr_mut, retry};
+use super::{EINVAL, Fd, Result, call, fd, generic, int, nr, ptr, ptr_mut, retry};
 
 /// A call that waits for an answer: `struct seccomp_notif`.
 #[derive(Default)]
@@ -25,8 +25,14 @@ pub(crate) enum Answer {
     /// It has been done.
     Done,
     Fail(super::Errno),
-    /// A descriptor for this file, which closes with `execve(2)` or not.
-    File(Fd, bool),
+    /// A descriptor for this file.
+    File {
+        file: Fd,
+        /// Whether it closes with `execve(2)`.
+        closes: bool,
+        /// Whether the file is to be an empty one then.
+        truncates: bool,
+    },
 }
 
 /// Installs a filter as [`super::seccomp_filter`] does; whoever has the descriptor answers the calls that the program
@@ -55,14 +61,23 @@ pub(crate) fn next_call(listener: &Fd) -> Result<Call> {
 
 /// Answers a call. Whoever has ended meanwhile needs no answer.
 pub(crate) fn answer(listener: &Fd, to: &Call, answer: Answer) {
-    let (error, continues) = match answer {
-        Answer::Continue => (0, true),
-        Answer::Done => (0, false),
-        Answer::Fail(errno) => (errno, false),
-        Answer::File(file, closes) => match give(listener, to, &file, closes) {
-            // Answered in the same step.
-            Ok(()) | Err(ENOENT) => return,
-            Err(errno) => (errno, false),
+    let (value, error, continues) = match answer {
+        Answer::Continue => (0, 0, true),
+        Answer::Done => (0, 0, false),
+        Answer::Fail(errno) => (0, errno, false),
+        Answer::File {
+            file,
+            closes,
+            truncates,
+        } => match give(listener, to, &file, closes) {
+            // Not in one step with the answer: whoever goes on would find the file still open here, and so neither
+            // execute nor lock it.
+            Ok(number) => {
+                let truncated = if truncates { super::truncate(&file) } else { Ok(()) };
+                drop(file);
+                (number, truncated.err().unwrap_or(0), false)
+            }
+            Err(errno) => (0, errno, false),
         },
     };
     /// `struct seccomp_notif_resp`.
@@ -76,15 +91,15 @@ pub(crate) fn answer(listener: &Fd, to: &Call, answer: Answer) {
     const SEND: usize = 0xC018_2101;
     let response = Response {
         id: to.id,
-        value: 0,
+        value,
         error: -error,
         flags: u32::from(continues),
     };
     let _ = retry(|| call(nr::IOCTL, &[int(listener.raw()), SEND, ptr(&response)]));
 }
 
-/// Puts a file into the caller's table and lets the call give its number.
-fn give(listener: &Fd, to: &Call, file: &Fd, closes: bool) -> Result<()> {
+/// Puts a file into the caller's table, which has not gone on yet; its number there.
+fn give(listener: &Fd, to: &Call, file: &Fd, closes: bool) -> Result<i64> {
     /// `struct seccomp_notif_addfd`.
     #[repr(C)]
     struct Added {
@@ -95,17 +110,17 @@ fn give(listener: &Fd, to: &Call, file: &Fd, closes: bool) -> Result<()> {
         file_flags: u32,
     }
     const ADD: usize = 0x4018_2103;
-    const AND_SEND: u32 = 2;
     #[expect(clippy::cast_possible_truncation, reason = "a flag below bit 32")]
     let file_flags = if closes { super::O_CLOEXEC as u32 } else { 0 };
     let added = Added {
         id: to.id,
-        flags: AND_SEND,
+        flags: 0,
         from: file.raw(),
         number: 0,
         file_flags,
     };
-    retry(|| call(nr::IOCTL, &[int(listener.raw()), ADD, ptr(&added)])).map(drop)
+    let number = retry(|| call(nr::IOCTL, &[int(listener.raw()), ADD, ptr(&added)]))?;
+    Ok(i64::from(super::to_int(number)))
 }
 
 /// Reads what is at an address of a thread's memory: as much as there is, up to a whole page and the rest of another.
@@ -139,8 +154,18 @@ pub(crate) fn read_memory(thread: u32, address: u64, to: &mut [u8]) -> Result<us
     )
 }
 
-/// A descriptor of our own for an open file of another process.
+/// A descriptor of our own for an open file of a process.
 pub(crate) fn take_descriptor(process: u32, number: c_int) -> Result<Fd> {
-    let pidfd = fd(call(generic::PIDFD_OPEN, &[process as usize, 0]))?;
+    take(process, 0, number)
+}
+
+/// The same of a thread, whatever table of descriptors it has (Linux 6.9).
+pub(crate) fn take_descriptor_of_thread(thread: u32, number: c_int) -> Result<Fd> {
+    const PIDFD_THREAD: usize = 0o200;
+    take(thread, PIDFD_THREAD, number)
+}
+
+fn take(of: u32, flags: usize, number: c_int) -> Result<Fd> {
+    let pidfd = fd(call(generic::PIDFD_OPEN, &[of as usize, flags]))?;
     fd(call(generic::PIDFD_GETFD, &[int(pidfd.raw()), int(number), 0]))
 }

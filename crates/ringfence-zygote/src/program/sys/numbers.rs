@@ -19,6 +19,7 @@ pub(super) mod nr {
     pub(crate) const WAIT4: usize = 61;
     pub(crate) const KILL: usize = 62;
     pub(crate) const FCNTL: usize = 72;
+    pub(crate) const FTRUNCATE: usize = 77;
     pub(crate) const CHDIR: usize = 80;
     pub(crate) const FCHDIR: usize = 81;
     pub(crate) const UMASK: usize = 95;
@@ -61,6 +62,7 @@ pub(super) mod nr {
     pub(crate) const MOUNT: usize = 40;
     pub(crate) const PIVOT_ROOT: usize = 41;
     pub(crate) const FSTATFS: usize = 44;
+    pub(crate) const FTRUNCATE: usize = 46;
     pub(crate) const CHDIR: usize = 49;
     pub(crate) const FCHDIR: usize = 50;
     pub(crate) const OPENAT: usize = 56;

@@ -185,7 +185,7 @@ pub(super) fn install(program: &[u8], flags: usize) -> Result<usize> {
 }
 
 /// `execve(2)`; returns only on failure. The slices hold addresses of NUL-terminated strings and end in 0.
-pub(crate) fn execute(path: Path<'_>, arguments: &[usize], environment: &[usize]) -> Errno {
+pub(crate) fn execute(path: Path<'_>, arguments: &[u64], environment: &[u64]) -> Errno {
     if arguments.last() != Some(&0) || environment.last() != Some(&0) {
         return EINVAL;
     }
