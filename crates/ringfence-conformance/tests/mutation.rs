@@ -119,8 +119,8 @@ fn the_loss_of_any_rule_is_noticed() {
     silent.extend(unnoticed(&options, BESIDE, &attributes, |layer, name| {
         layer == Layer::Landlock && !["rule ", "withheld "].iter().any(|other| name.starts_with(other))
     }));
-    let broker = [(Layer::Broker, "broker")];
-    silent.extend(unnoticed(&options, INSIDE, &broker, |layer, name| {
+    let calls = [(Layer::Broker, "call *")];
+    silent.extend(unnoticed(&options, INSIDE, &calls, |layer, name| {
         layer == Layer::Landlock && name.starts_with("withheld ")
     }));
     silent.extend(unnoticed(&options, INSIDE, &[], |layer, name| {

@@ -12,7 +12,7 @@ pub enum Layer {
     View,
     /// A right or scope that Landlock withholds, or a rule that grants some.
     Landlock,
-    /// A name that the broker does not make; and the broker itself.
+    /// A name that the broker does not make, or a call that it is asked about.
     Broker,
 }
 

@@ -61,8 +61,7 @@ impl Builder<'_> {
             path: bytes(path),
             ..Guard::default()
         }));
-        let exists = mutation::keeps(Layer::Broker, || "broker".to_owned());
-        Ok(if exists { guards } else { Vec::new() })
+        Ok(guards)
     }
 
     /// Memory of the command's own, in which guarded directories of the host are shown.

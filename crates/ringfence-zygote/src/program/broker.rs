@@ -254,8 +254,9 @@ fn open_or_make(place: &Place<'_>, flags: u64, mode: u64) -> Opened {
             Err(errno) => return Opened::Failed(errno),
         }
         match open_what_exists(place, flags) {
+            // Gone again, or another thing than it was just now.
             Err(sys::ENOENT) => {}
-            Err(sys::ELOOP) if flags & sys::O_NOFOLLOW == 0 => return Opened::Link,
+            Err(sys::ELOOP) if flags & sys::O_NOFOLLOW == 0 => {}
             Err(sys::ENXIO | sys::EAGAIN) => return Opened::OfTheKernel,
             Err(errno) => return Opened::Failed(errno),
             Ok(opened) => return opened,
@@ -278,25 +279,31 @@ fn can_be_opened(file: &Fd, flags: u64) -> bool {
     sys::site(file).is_ok_and(|site| site.mode & needed == needed)
 }
 
-/// Whoever waits for the other end of a pipe, or for a lease to be given back, is not to be this process.
+/// Opens a regular file. Nothing else is touched: whoever waits for the other end of a pipe would find one, and be left.
 fn open_what_exists(place: &Place<'_>, flags: u64) -> sys::Result<Opened> {
+    let seen = sys::open_at(&place.directory, place.name, sys::O_PATH | sys::O_NOFOLLOW, 0)?;
+    match sys::site(&seen)?.mode & sys::S_IFMT {
+        sys::S_IFREG => {}
+        sys::S_IFLNK if flags & sys::O_NOFOLLOW != 0 => return Err(sys::ELOOP),
+        sys::S_IFLNK => return Ok(Opened::Link),
+        // What may have to be made is never a directory.
+        sys::S_IFDIR => return Err(sys::EISDIR),
+        _ => return Ok(Opened::OfTheKernel),
+    }
+    // Whoever has a lease on it is not to keep this process waiting.
     let mut ours = flags & !(sys::O_CREAT | sys::O_CLOEXEC) | sys::O_NONBLOCK | sys::O_NOCTTY;
     if truncates_later(flags) {
         ours &= !sys::O_TRUNC;
     }
     let resolve = sys::RESOLVE_NO_SYMLINKS;
     let file = sys::open_resolving(place.directory.raw(), place.name, ours | sys::O_CLOEXEC, resolve)?;
-    Ok(match sys::site(&file)?.mode & sys::S_IFMT {
-        sys::S_IFREG => {
-            if flags & sys::O_NONBLOCK == 0 {
-                sys::set_status_flags(&file, flags)?;
-            }
-            Opened::File(file)
-        }
-        // What may have to be made is never a directory.
-        sys::S_IFDIR => Opened::Failed(sys::EISDIR),
-        _ => Opened::OfTheKernel,
-    })
+    if sys::site(&file)?.mode & sys::S_IFMT != sys::S_IFREG {
+        return Ok(Opened::OfTheKernel);
+    }
+    if flags & sys::O_NONBLOCK == 0 {
+        sys::set_status_flags(&file, flags)?;
+    }
+    Ok(Opened::File(file))
 }
 
 /// Whether a file loses its content once the caller has its descriptor, as it would not if there were no room for one.

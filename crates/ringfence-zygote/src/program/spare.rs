@@ -173,11 +173,15 @@ fn build_ruleset<'a>(plan: &Plan<'a>, objects: Option<&Objects>) -> Outcome<'a, 
 /// A second layer for the command alone, which keeps it from making names but in free directories. What was one and is
 /// none any more is free in no way.
 fn build_making<'a>(plan: &Plan<'a>) -> Outcome<'a, Fd> {
+    /// `LANDLOCK_ACCESS_FS_REFER`: a layer that does not speak of it refuses it.
+    const REFER: u64 = 1 << 13;
+    let root = Path::literal(b"/\0");
     // Process 1 is to be out of reach, which it would not be in the same scope.
-    let ruleset = sys::landlock_create(plan.making, plan.scopes).at(Step::Ruleset)?;
+    let ruleset = sys::landlock_create(plan.making | REFER, plan.scopes).at(Step::Ruleset)?;
+    allow(&ruleset, root, REFER)?;
     for path in plan.free.clone() {
         if let Ok(directory) = open_object(path) {
-            sys::landlock_allow(&ruleset, plan.making, &directory).at_path(Step::Ruleset, path)?;
+            sys::landlock_allow(&ruleset, plan.making | REFER, &directory).at_path(Step::Ruleset, path)?;
         }
     }
     Ok(ruleset)

@@ -364,6 +364,7 @@ pub(crate) fn site(of: &Fd) -> Result<Site> {
 
 pub(crate) const S_IFMT: u16 = 0o170_000;
 pub(crate) const S_IFDIR: u16 = 0o040_000;
+pub(crate) const S_IFLNK: u16 = 0o120_000;
 pub(crate) const S_IFREG: u16 = 0o100_000;
 pub(crate) const S_IFIFO: u16 = 0o010_000;
 pub(crate) const S_IFSOCK: u16 = 0o140_000;

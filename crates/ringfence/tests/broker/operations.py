@@ -86,6 +86,17 @@ def files():
         tell(f"openat2 {arguments}", lambda: how(*arguments))
 
 
+def pipes():
+    """Whoever opens a pipe finds the one that waits for it, and nobody else."""
+    for number in range(50):
+        reader = subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE)
+        with open("pipe", "w") as pipe:
+            pipe.write("said")
+        said, _ = reader.communicate()
+        if said != b"said":
+            print("pipe:", number, said)
+
+
 def directories():
     for path in ["made", "made/", "made//", "file", "link", "dangling", "dangling/", "way/", ".", "..", "a/b", "file/x", ""]:
         tell(f"mkdir {path}", lambda: os.mkdir(path))
@@ -223,7 +234,7 @@ def signals():
 for place in ".", "deep":
     os.path.isdir(place) or os.mkdir(place)
     os.chdir(place)
-    for part in furnish, files, directories, nodes, links, renames, sockets, limits, at_once, signals:
+    for part in furnish, files, pipes, directories, nodes, links, renames, sockets, limits, at_once, signals:
         part()
     for name in sorted(name for name in os.listdir(".") if not name.startswith(("signalled-", "program-"))):
         seen = os.lstat(name)
