@@ -121,7 +121,8 @@ fn got_away(fixture: &Fixture, command: Command, seconds: &str) -> Process {
     let _ = std::fs::remove_file(&log);
     let process = command.spawn().unwrap();
     eventually("all escapes", || {
-        processes_with(seconds).len() == ESCAPES.len() && log.exists()
+        let is_written = log.metadata().is_ok_and(|seen| seen.len() > 0);
+        processes_with(seconds).len() == ESCAPES.len() && is_written
     });
     process
 }
