@@ -76,13 +76,12 @@ mod tests {
         let place = directory.path().join("name");
         std::fs::create_dir(&place).unwrap();
         assert!(is_told_apart(&place));
-        // As it is where both are one.
-        let twin = directory.path().join("1");
-        std::fs::create_dir(&twin).unwrap();
-        assert!(
-            is_told_apart(&twin),
-            "a name without letters tells nothing; the next one does"
-        );
+        // One object by both names, as where they are the same.
+        let folded = directory.path().join("both");
+        std::fs::write(&folded, "").unwrap();
+        std::fs::hard_link(&folded, directory.path().join("BOTH")).unwrap();
+        assert!(!is_told_apart(&folded));
+        // Nothing tells.
         assert!(!is_told_apart(Path::new("/")));
     }
 }

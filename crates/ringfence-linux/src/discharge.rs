@@ -12,7 +12,7 @@ use ringfence_policy::{
 use crate::absent::{self, Absent};
 use crate::limits;
 use crate::policy::HostFacts;
-use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS, Landlock};
+use crate::rights::{ABI_SCOPES, ABI_UNIX_PATHS};
 use crate::view::{Area, Placement, View};
 
 /// Entries looked at when searching for files with several names, and again for those names.
@@ -39,7 +39,6 @@ pub(crate) fn report(
         placements: placements
             .map(|placement| (placement.path.as_path(), placement))
             .collect(),
-        landlock: facts.landlock,
         complete,
         absent,
         facts,
@@ -61,7 +60,6 @@ struct Answers<'a> {
     policy: &'a Policy,
     /// By path: a pattern may match thousands of files, and each is asked for.
     placements: HashMap<&'a Path, &'a Placement>,
-    landlock: Landlock,
     complete: Complete,
     absent: &'a Absent,
     facts: &'a HostFacts,
@@ -108,7 +106,8 @@ impl Answers<'_> {
     }
 
     fn landlock_since(&self, since: u32) -> Option<Mechanism> {
-        self.landlock
+        self.facts
+            .landlock
             .abi
             .filter(|abi| *abi >= since)
             .map(|abi| Mechanism::Landlock { abi })

@@ -2,6 +2,7 @@ use ringfence_host::cgroup::Cgroups;
 use ringfence_policy::{Isolation, Level, Limits, NewRepositories, RegionTree, Rule, Verdict};
 
 use super::*;
+use crate::rights::Landlock;
 use crate::seen::Seen;
 use crate::view::{self, Extras};
 

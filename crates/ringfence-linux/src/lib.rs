@@ -71,7 +71,10 @@ impl Linux {
         }
     }
 
-    /// The backend without trying anything, for a caller whose first command is the trial.
+    /// The backend for a caller whose first command is the trial.
+    ///
+    /// Where this process is in a container, or the like, it is tried first all the same: what is missing there can be
+    /// done without, if that is known before. Why nothing can be confined then is told by the first executor.
     #[must_use]
     pub fn untried() -> Self {
         let mut facts = probe::look();

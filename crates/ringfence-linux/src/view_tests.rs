@@ -30,6 +30,15 @@ fn view_of(tree: &RegionTree) -> View {
     build(tree, LANDLOCK, &Extras::default(), 1 << 20, &directories).unwrap()
 }
 
+/// What the operations of a kind are about.
+fn targets(view: &View, kind: ViewOp) -> Vec<&[u8]> {
+    let operations = view.operations.iter();
+    operations
+        .filter(|operation| operation.kind == kind)
+        .map(|operation| operation.target.as_slice())
+        .collect()
+}
+
 fn tree(rules: &[(&str, Verdict)]) -> RegionTree {
     let rules = rules
         .iter()
@@ -279,12 +288,7 @@ fn directories_on_the_way_to_a_protected_path_are_pinned() {
         ("/w", Verdict::READ_WRITE),
         ("/w/x/y/z", Verdict::READ_ONLY),
     ]));
-    let pinned: Vec<&[u8]> = view
-        .operations
-        .iter()
-        .filter(|operation| operation.kind == ViewOp::Pin)
-        .map(|operation| operation.target.as_slice())
-        .collect();
+    let pinned = targets(&view, ViewOp::Pin);
     assert_eq!(pinned, [b"/w/x".as_slice(), b"/w/x/y"]);
 }
 
@@ -297,12 +301,7 @@ fn the_way_to_a_protected_path_in_a_nested_root_is_pinned_from_the_outermost_on(
         ("/w/x/data", data),
         ("/w/x/data/y/z", Verdict::READ_ONLY),
     ]));
-    let pinned: Vec<&[u8]> = view
-        .operations
-        .iter()
-        .filter(|operation| operation.kind == ViewOp::Pin)
-        .map(|operation| operation.target.as_slice())
-        .collect();
+    let pinned = targets(&view, ViewOp::Pin);
     assert_eq!(pinned, [b"/w/x".as_slice(), b"/w/x/data/y"]);
 }
 
@@ -448,12 +447,7 @@ fn host_sockets_in_visible_places_are_masked_and_others_left_alone() {
         ..Extras::default()
     };
     let view = build(&tree, LANDLOCK, &extras, 0, &look).unwrap();
-    let masked: Vec<&[u8]> = view
-        .operations
-        .iter()
-        .filter(|operation| operation.kind == ViewOp::MaskSocket)
-        .map(|operation| operation.target.as_slice())
-        .collect();
+    let masked = targets(&view, ViewOp::MaskSocket);
     assert_eq!(masked, [b"/w/sf"]);
 }
 

@@ -7,22 +7,19 @@ use super::{Action, Check};
 static ASK: Check = Check::Always(Action::Ask);
 static ALLOW: Check = Check::Always(Action::Allow);
 
-/// Of `open(2)` and `openat(2)`: the flags are in a register, so opening what exists costs nothing.
-const O_CREAT: u32 = 0o100;
-static ASK_TO_MAKE: [Check; 2] = [
+/// The flags are in a register, so nobody is asked about opening what exists.
+const fn if_it_creates(flags: u8) -> Check {
+    const O_CREAT: u32 = 0o100;
     Check::AnyBit {
-        argument: 1,
+        argument: flags,
         mask: O_CREAT,
         then: &ASK,
         otherwise: &ALLOW,
-    },
-    Check::AnyBit {
-        argument: 2,
-        mask: O_CREAT,
-        then: &ASK,
-        otherwise: &ALLOW,
-    },
-];
+    }
+}
+
+static OPEN: Check = if_it_creates(1);
+static OPENAT: Check = if_it_creates(2);
 
 const fn entry(
     name: &'static str,
@@ -41,9 +38,9 @@ const fn entry(
 
 /// Landlock's `MAKE_*` are about these. Requests to filesystems that make names (`ioctl(2)`) are refused to everybody.
 pub(super) const ENTRIES: &[Entry] = &[
-    entry("open", Some(2), None, &ASK_TO_MAKE[0]),
+    entry("open", Some(2), None, &OPEN),
     entry("creat", Some(85), None, &ASK),
-    entry("openat", Some(257), Some(56), &ASK_TO_MAKE[1]),
+    entry("openat", Some(257), Some(56), &OPENAT),
     // Its flags are in memory.
     entry("openat2", Some(437), Some(437), &ASK),
     entry("mkdir", Some(83), None, &ASK),

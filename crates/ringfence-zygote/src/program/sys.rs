@@ -168,7 +168,7 @@ impl Path<'static> {
 }
 
 impl<'a> Path<'a> {
-    /// The same for a path that is written down here.
+    /// Takes bytes of ours that end in a NUL.
     pub(crate) const fn literal(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
