@@ -21,6 +21,27 @@ const fn if_it_creates(flags: u8) -> Check {
 static OPEN: Check = if_it_creates(1);
 static OPENAT: Check = if_it_creates(2);
 
+/// A parent for whoever loses its own, and a child for one's own parent: who descends from whom tells less then.
+static ADOPTION: Check = {
+    const PR_SET_CHILD_SUBREAPER: u32 = 36;
+    Check::OneOf {
+        argument: 0,
+        mask: u32::MAX,
+        values: &[PR_SET_CHILD_SUBREAPER],
+        then: &ASK,
+        otherwise: &ALLOW,
+    }
+};
+static SISTER: Check = {
+    const CLONE_PARENT: u32 = 0x8000;
+    Check::AnyBit {
+        argument: 0,
+        mask: CLONE_PARENT,
+        then: &ASK,
+        otherwise: &ALLOW,
+    }
+};
+
 const fn entry(
     name: &'static str,
     x86_64: Option<u32>,
@@ -32,7 +53,7 @@ const fn entry(
         x86_64,
         aarch64,
         check,
-        reason: "it makes a name",
+        reason: "it makes a name, or is about who does",
     }
 }
 
@@ -57,4 +78,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     entry("bind", Some(49), Some(200), &ASK),
     // Who makes a file for somebody else must know it.
     entry("umask", Some(95), Some(166), &ASK),
+    // It makes names for nobody who has confined itself further.
+    entry("landlock_restrict_self", Some(446), Some(446), &ASK),
+    entry("prctl", Some(157), Some(167), &ADOPTION),
+    entry("clone", Some(56), Some(220), &SISTER),
 ];

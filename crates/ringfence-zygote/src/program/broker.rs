@@ -12,13 +12,15 @@ use super::sys::{self, Answer, Call, Errno, Fd, Path};
 
 mod caller;
 mod guards;
+mod layers;
 mod path;
 mod wanted;
 
 use caller::Caller;
 pub(crate) use guards::Guards;
+use layers::Layers;
 use path::{Place, own_descriptor, place, resolve};
-use wanted::{At, Wanted};
+use wanted::{Asked, At, Wanted};
 
 /// Bytes of a path with its NUL (`PATH_MAX`).
 const PATH_BYTES: usize = 4096;
@@ -32,6 +34,7 @@ pub(crate) struct Broker<'a> {
     listener: Fd,
     guards: Guards<'a>,
     umask: Umask,
+    layers: Layers,
     /// Room for what is read of the caller.
     texts: [&'static mut [u8]; 2],
 }
@@ -48,7 +51,7 @@ enum Umask {
 
 impl<'a> Broker<'a> {
     /// The broker for whoever sends the listener of its filter; whoever can't install one sends none, and says why itself.
-    pub(crate) fn receive(guards: Guards<'a>, from: &Fd) -> sys::Result<Option<Self>> {
+    pub(crate) fn receive(guards: Guards<'a>, from: &Fd, target: i32) -> sys::Result<Option<Self>> {
         let (_, [listener, ..]) = sys::receive(from.raw(), &mut [0])?;
         let Some(listener) = listener else {
             return Ok(None);
@@ -61,6 +64,7 @@ impl<'a> Broker<'a> {
             listener,
             guards,
             umask: Umask::Same(own),
+            layers: Layers::new(target.cast_unsigned()),
             texts: [text()?, text()?],
         }))
     }
@@ -82,23 +86,32 @@ impl<'a> Broker<'a> {
     fn answer(&mut self, call: &Call) -> Option<Answer> {
         let caller = Caller(call.thread);
         match wanted::of(call)? {
-            Wanted::Umask { mask } => {
-                self.umask = self.umask.after(mask);
-                // It is the caller's own.
-                None
-            }
-            Wanted::File { at, flags, mode } => self.file(&caller, at, flags, mode),
+            Asked::Name(_) if self.layers.may_hold(&caller) => {}
+            Asked::Name(wanted) => return self.name(&caller, wanted),
+            // They are the caller's own to do.
+            Asked::Umask { mask } => self.umask = self.umask.after(mask),
+            Asked::Layer => self.layers.enter(&caller),
+            Asked::Adoption => self.layers.adopt(),
+            Asked::Sister => self.layers.give_away(&caller),
+        }
+        None
+    }
+
+    /// What a call that makes a name gets.
+    fn name(&mut self, caller: &Caller, wanted: Wanted) -> Option<Answer> {
+        match wanted {
+            Wanted::File { at, flags, mode } => self.file(caller, at, flags, mode),
             Wanted::Directory { at, mode } => {
                 let [path, _] = &mut self.texts;
                 let place = caller.place(at, path)?;
-                self.umask.take_on(&caller)?;
+                self.umask.take_on(caller)?;
                 self.guards
                     .make(&place, |place| sys::mkdir(&place.directory, place.name, mode))
             }
             Wanted::Node { at, mode } => {
                 let [path, _] = &mut self.texts;
                 let place = caller.place(at, path).filter(Place::is_plain)?;
-                self.umask.take_on(&caller)?;
+                self.umask.take_on(caller)?;
                 self.guards
                     .make(&place, |place| sys::mknod(&place.directory, place.name, mode))
             }
@@ -109,13 +122,13 @@ impl<'a> Broker<'a> {
                 self.guards
                     .make(&place, |place| sys::symlink(target, &place.directory, place.name))
             }
-            Wanted::HardLink { old, new, flags } => self.hard_link(&caller, old, new, flags),
-            Wanted::Rename { old, new, flags } => self.rename(&caller, old, new, flags),
+            Wanted::HardLink { old, new, flags } => self.hard_link(caller, old, new, flags),
+            Wanted::Rename { old, new, flags } => self.rename(caller, old, new, flags),
             Wanted::Socket {
                 socket,
                 address,
                 length,
-            } => self.socket(&caller, socket, address, length),
+            } => self.socket(caller, socket, address, length),
         }
     }
 

@@ -84,7 +84,7 @@ fn run<'a>(
             drop((command.take(), ruleset, asks));
             sys::drop_capabilities().at(Step::Spare)?;
             let broker = match guards.zip(answers) {
-                Some((guards, from)) => Broker::receive(guards, &from).at(Step::Broker)?,
+                Some((guards, from)) => Broker::receive(guards, &from, target).at(Step::Broker)?,
                 None => None,
             };
             supervise(target, reports, slave, broker)

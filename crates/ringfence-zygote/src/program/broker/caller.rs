@@ -69,7 +69,7 @@ impl Caller {
     /// A descriptor of our own for the same open file.
     pub(super) fn take_descriptor(&self, number: i32) -> Option<Fd> {
         let of_thread = sys::take_descriptor_of_thread(self.0, number);
-        let of_process = || sys::take_descriptor(self.value(b"Tgid:\t", 10)?, number).ok();
+        let of_process = || sys::take_descriptor(self.process()?, number).ok();
         let taken = of_thread.ok().or_else(of_process)?;
         // A thread may have a table of its own, of which older kernels know nothing.
         let identity = |of: &Fd| sys::stat(of.raw()).map(|seen| (seen.device, seen.inode)).ok();
@@ -81,12 +81,22 @@ impl Caller {
         self.value(b"Umask:\t", 8).map(|mask| mask as usize)
     }
 
+    /// The process it is a thread of.
+    pub(super) fn process(&self) -> Option<u32> {
+        self.value(b"Tgid:\t", 10)
+    }
+
+    /// The process whose child it is.
+    pub(super) fn parent(&self) -> Option<u32> {
+        self.value(b"PPid:\t", 10)
+    }
+
     /// A number that the kernel says of it.
     fn value(&self, name: &[u8], radix: u32) -> Option<u32> {
         let mut path = self.directory();
         path.push(b"/status");
         let file = sys::open(path.end(), sys::O_CLOEXEC).ok()?;
-        let mut start = [0; 128];
+        let mut start = [0; 256];
         let count = sys::read(file.raw(), &mut start).ok()?;
         // What could end a line in the name of the program is written as `\n`.
         let mut lines = start.get(..count)?.split(|byte| *byte == b'\n');

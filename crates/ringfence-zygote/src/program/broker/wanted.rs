@@ -1,4 +1,4 @@
-//! What a call that makes a name asks for, whichever of its forms was used.
+//! What a call asks for, whichever of its forms was used.
 
 use crate::body::sys::{self, Call};
 use crate::wire::Reader;
@@ -6,6 +6,22 @@ use crate::wire::Reader;
 /// A directory's descriptor and the address of a path from there.
 pub(super) type At = (i32, u64);
 
+/// What process 1 is asked about.
+pub(super) enum Asked {
+    /// Another file mode creation mask.
+    Umask { mask: usize },
+    /// A Landlock domain of one's own.
+    Layer,
+    /// To become the parent of whoever loses its own.
+    Adoption,
+    /// A child that is one's parent's.
+    Sister,
+    /// A name.
+    Name(Wanted),
+}
+
+/// A name, and what it is to be.
+#[derive(Clone, Copy)]
 pub(super) enum Wanted {
     File {
         at: At,
@@ -34,10 +50,6 @@ pub(super) enum Wanted {
         new: At,
         flags: usize,
     },
-    /// Another file mode creation mask.
-    Umask {
-        mask: usize,
-    },
     Socket {
         socket: i32,
         address: u64,
@@ -45,8 +57,19 @@ pub(super) enum Wanted {
     },
 }
 
-/// Nothing for a call that the kernel is to make.
-pub(super) fn of(call: &Call) -> Option<Wanted> {
+/// Nothing for a call that the kernel is to make. Which forms of some are asked about is the filter's to say.
+pub(super) fn of(call: &Call) -> Option<Asked> {
+    let [a, ..] = call.arguments;
+    match call.number {
+        number::UMASK => usize::try_from(a & 0o777).ok().map(|mask| Asked::Umask { mask }),
+        number::LANDLOCK_RESTRICT_SELF => Some(Asked::Layer),
+        number::PRCTL => Some(Asked::Adoption),
+        number::CLONE => Some(Asked::Sister),
+        _ => name(call).map(Asked::Name),
+    }
+}
+
+fn name(call: &Call) -> Option<Wanted> {
     let [a, b, c, d, e, _] = call.arguments;
     match call.number {
         number::OPENAT => file((int(a), b), c & VALID, d & MODE),
@@ -60,7 +83,6 @@ pub(super) fn of(call: &Call) -> Option<Wanted> {
         number::LINKAT => hard_link((int(a), b), (int(c), d), e),
         number::RENAMEAT => renamed((int(a), b), (int(c), d), 0),
         number::RENAMEAT2 => renamed((int(a), b), (int(c), d), e),
-        number::UMASK => usize::try_from(a & 0o777).ok().map(|mask| Wanted::Umask { mask }),
         number::BIND => Some(Wanted::Socket {
             socket: int(a),
             address: b,
@@ -161,11 +183,12 @@ const fn int(register: u64) -> i32 {
     (register as u32).cast_signed()
 }
 
-/// The calls that make names.
+/// The calls that process 1 is asked about.
 #[cfg(target_arch = "x86_64")]
 mod number {
     pub(super) const OPEN: i32 = 2;
     pub(super) const BIND: i32 = 49;
+    pub(super) const CLONE: i32 = 56;
     pub(super) const RENAME: i32 = 82;
     pub(super) const MKDIR: i32 = 83;
     pub(super) const CREAT: i32 = 85;
@@ -173,6 +196,7 @@ mod number {
     pub(super) const SYMLINK: i32 = 88;
     pub(super) const UMASK: i32 = 95;
     pub(super) const MKNOD: i32 = 133;
+    pub(super) const PRCTL: i32 = 157;
     pub(super) const OPENAT: i32 = 257;
     pub(super) const MKDIRAT: i32 = 258;
     pub(super) const MKNODAT: i32 = 259;
@@ -181,6 +205,7 @@ mod number {
     pub(super) const SYMLINKAT: i32 = 266;
     pub(super) const RENAMEAT2: i32 = 316;
     pub(super) const OPENAT2: i32 = 437;
+    pub(super) const LANDLOCK_RESTRICT_SELF: i32 = 446;
 }
 
 /// See the x86-64 version.
@@ -193,7 +218,10 @@ mod number {
     pub(super) const RENAMEAT: i32 = 38;
     pub(super) const OPENAT: i32 = 56;
     pub(super) const UMASK: i32 = 166;
+    pub(super) const PRCTL: i32 = 167;
     pub(super) const BIND: i32 = 200;
+    pub(super) const CLONE: i32 = 220;
     pub(super) const RENAMEAT2: i32 = 276;
     pub(super) const OPENAT2: i32 = 437;
+    pub(super) const LANDLOCK_RESTRICT_SELF: i32 = 446;
 }
