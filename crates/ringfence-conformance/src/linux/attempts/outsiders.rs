@@ -10,6 +10,9 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 
 use ringfence::{Axis, Clause};
 use ringfence_zygote::attempt::{Call, SEPARATE};
@@ -25,7 +28,7 @@ pub(crate) struct Outsiders {
     /// Waits for a request that never comes.
     victim: Child,
     tcp: TcpListener,
-    udp: UdpSocket,
+    udp: Echo,
     abstract_name: Vec<u8>,
     abstract_socket: UnixListener,
     /// Open in this process, and not close-on-exec.
@@ -38,6 +41,47 @@ pub(crate) struct Listeners(#[expect(dead_code, reason = "they listen")] Vec<Uni
 
 /// The name of a listening socket in a directory.
 pub(crate) const SOCKET: &str = "host.sock";
+
+/// Answers what it is sent.
+#[derive(Debug)]
+struct Echo {
+    address: std::net::SocketAddr,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Echo {
+    fn new() -> io::Result<Self> {
+        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        let address = socket.local_addr()?;
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            let mut byte = [0];
+            while !is_over.load(Ordering::Acquire) {
+                if let Ok((_, from)) = socket.recv_from(&mut byte) {
+                    // Whoever asked may be gone.
+                    let _ = socket.send_to(&byte, from);
+                }
+            }
+        });
+        Ok(Self {
+            address,
+            over,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        let woken = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(&[0], self.address));
+        if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
+            let _ = thread.join();
+        }
+    }
+}
 
 impl Outsiders {
     /// Starts them; `directory` holds the victim's program.
@@ -59,7 +103,7 @@ impl Outsiders {
         Ok(Self {
             victim,
             tcp,
-            udp: UdpSocket::bind("127.0.0.1:0")?,
+            udp: Echo::new()?,
             abstract_socket,
             abstract_name,
             descriptor,
@@ -111,8 +155,8 @@ impl Outsiders {
     }
 
     fn networks(&self) -> Vec<Planned> {
-        /// Seconds and nanoseconds.
-        const PAUSE: [u64; 2] = [0, 3_000_000];
+        /// Seconds and microseconds, after which nobody answers any more.
+        const PATIENCE: [u64; 2] = [2, 0];
         let port = |address: io::Result<std::net::SocketAddr>| address.map_or(0, |address| address.port());
         let inet = |port: u16| {
             let mut address = 2_u16.to_ne_bytes().to_vec();
@@ -128,11 +172,9 @@ impl Outsiders {
             ];
             calls.append(&mut more);
             let mut planned = plan(name, Need::Network, calls, &[]);
-            planned.attempt.data = vec![inet(port), PAUSE.map(u64::to_ne_bytes).concat()];
+            planned.attempt.data = vec![inet(port), PATIENCE.map(u64::to_ne_bytes).concat()];
             planned
         };
-        let pause = || call(libc::SYS_nanosleep, &[Q, n(0)]);
-        let send = || call(libc::SYS_sendto, &[R, P, n(1), n(0), n(0), n(0)]);
         let name = &self.abstract_name;
         let mut address = 1_u16.to_ne_bytes().to_vec();
         address.push(0);
@@ -155,12 +197,19 @@ impl Outsiders {
                 port(self.tcp.local_addr()),
                 Vec::new(),
             ),
-            // A refusal of the first is what the second one is told, once a busy kernel gets to it.
+            // Sending succeeds whoever is there; the answer tells.
             connect(
                 "send by UDP",
                 libc::SOCK_DGRAM,
-                port(self.udp.local_addr()),
-                vec![send(), pause(), send()],
+                self.udp.address.port(),
+                vec![
+                    call(
+                        libc::SYS_setsockopt,
+                        &[R, n(libc::SOL_SOCKET), n(libc::SO_RCVTIMEO), Q, n(16)],
+                    ),
+                    call(libc::SYS_sendto, &[R, P, n(1), n(0), n(0), n(0)]),
+                    call(libc::SYS_recvfrom, &[R, B, n(1), n(0), n(0), n(0)]),
+                ],
             ),
             local,
         ]
