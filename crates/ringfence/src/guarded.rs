@@ -19,8 +19,8 @@ use crate::worktree;
 const REPOSITORY: &str = ".git";
 /// The settings of one working tree.
 const OWN_SETTINGS: &str = "config.worktree";
-/// What no directory is a repository without.
-const REFERENCES: &str = "refs";
+/// The directories without which none is a repository.
+const PARTS: [&str; 2] = ["refs", "objects"];
 
 /// Looks, and remembers.
 #[derive(Debug)]
@@ -176,7 +176,7 @@ impl GuardedPlaces {
                 Found::Repository(_) => Vec::new(),
             })
             .collect();
-        rules.extend(self.absent_repositories());
+        rules.extend(self.repositories_to_be(search.found()));
         if let Some(attached) = &self.attached {
             rules.extend(self.repository(&worktree::closed(attached)));
             rules.extend(worktree::others(attached));
@@ -262,20 +262,39 @@ impl GuardedPlaces {
         .collect()
     }
 
-    /// The names that would make a place a repository: a command could make one that the host's git obeys.
-    fn absent_repositories(&self) -> impl Iterator<Item = Rule> + '_ {
+    /// What would make a root, or `.git` in it, a repository: a command could make one that the host's git obeys.
+    fn repositories_to_be(&self, found: &[Found]) -> Vec<Rule> {
         let places = if self.git {
             roots(&self.profile)
         } else {
             Vec::new()
         };
-        let places = places.into_iter();
-        let names = places.flat_map(|place| [REPOSITORY, REFERENCES].map(|name| place.join(name)));
-        names.filter_map(|name| {
+        let is_found = |path: &Path| {
+            let mut found = found.iter();
+            found.any(|found| matches!(found, Found::Repository(repository) if repository.path == path))
+        };
+        let kind = |path: &Path| resolve_in_place(path).map(|at| at.kind);
+        let close = |name: &Path| {
             let reason = "git would obey a repository of the command's making";
-            let rule = self.closed(&name, reason, Hold::Name, StandIn::Link)?;
-            (rule.kind == Kind::Absent).then_some(rule)
-        })
+            self.closed(name, reason, Hold::Name, StandIn::Link)
+        };
+        let mut rules = Vec::new();
+        for place in places {
+            let git = place.join(REPOSITORY);
+            match kind(&git) {
+                Some(Kind::Absent) => rules.extend(close(&git)),
+                // It lacks something, which a command may make; not another one in its place.
+                Some(Kind::Directory) if !is_found(&git) => rules.extend(self.repository(&Repository {
+                    path: git,
+                    kind: RepositoryKind::Directory,
+                })),
+                _ => {}
+            }
+            let mut parts = PARTS.iter().map(|name| place.join(name));
+            let missing = parts.find(|name| kind(name) != Some(Kind::Directory));
+            rules.extend(missing.and_then(|name| close(&name)));
+        }
+        rules
     }
 
     fn closed(&self, path: &Path, reason: &'static str, hold: Hold, stand_in: StandIn) -> Option<Rule> {

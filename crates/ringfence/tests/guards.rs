@@ -563,6 +563,48 @@ fn s_16_nothing_planted_in_a_repository_runs_on_the_host() {
     }
 }
 
+/// What a root has of a repository before it is one.
+#[test]
+fn s_16_what_is_no_repository_yet_becomes_none_of_the_commands_making() {
+    let obeyed = "git config core.fsmonitor 'touch ../canary'";
+    let bare = "mkdir -p refs objects && echo ref: refs/heads/x > HEAD && printf '[core]\nbare=false\nworktree=../w\n\
+                repositoryformatversion=0\nfsmonitor=\"touch ../canary\"\n' > config";
+    let anew = format!("git init -q . && {obeyed}");
+    for (there, line) in [
+        (&[".git"][..], anew.clone()),
+        (&[".git/config"], format!("mv .git old && {anew}")),
+        (&[".git/objects", ".git/config"], format!("mv .git old && {anew}")),
+        (&["refs"], bare.to_owned()),
+        (&["objects"], bare.to_owned()),
+    ] {
+        let plant = |config: &dyn Fn(&Fixture) -> ProfileConfig| {
+            let fixture = Fixture::new();
+            let workspace = fixture.path("w");
+            for name in there {
+                let path = workspace.join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                if name.ends_with("config") {
+                    fs::write(path, "").unwrap();
+                } else {
+                    fs::create_dir(path).unwrap();
+                }
+            }
+            fs::write(workspace.join("f"), "1").unwrap();
+            let mut config = config(&fixture);
+            config.workspace.clone_from(&workspace);
+            let fenced = executor(&fixture, &config);
+            let worked = works(&fenced, &line);
+            assert!(fenced.set.close().is_clean());
+            let mut status = Command::new("git");
+            status.arg("status").current_dir(&workspace).output().unwrap();
+            (worked, fixture.path("canary").exists())
+        };
+        let open = |fixture: &Fixture| guarded(fixture, Vec::new());
+        assert_eq!(plant(&open), (true, true), "without guards, {there:?}: `{line}`");
+        assert_eq!(plant(&Fixture::config), (false, false), "{there:?}: `{line}`");
+    }
+}
+
 #[test]
 fn s_16_new_repositories_are_reported_or_refused() {
     for wanted in [NewRepositories::Report, NewRepositories::Refuse] {
