@@ -42,6 +42,12 @@ pub enum Unavailable {
         /// Why not.
         why: String,
     },
+    /// Namespaces that commands make themselves can't be allowed.
+    #[error("nested namespaces can't be allowed: {why}")]
+    NestedNamespaces {
+        /// Why not.
+        why: String,
+    },
     /// Any of these, and not all that had been made for the policy could be removed.
     #[error("{cause}; besides, {left}")]
     Residue {
@@ -73,6 +79,7 @@ impl Unavailable {
             Self::Probe { .. } => "sandbox_probe_failed",
             Self::Guarantees { .. } => "guarantees_missing",
             Self::Path { .. } => "path_unenforceable",
+            Self::NestedNamespaces { .. } => "nested_namespaces_unavailable",
             Self::Residue { cause, .. } => cause.code(),
         }
     }
@@ -91,6 +98,7 @@ impl Unavailable {
                 .collect::<Vec<_>>()
                 .join("; "),
             Self::Path { .. } => String::new(),
+            Self::NestedNamespaces { .. } => "run it as an ordinary user, or refuse them".to_owned(),
             Self::Residue { cause, .. } => cause.hint(),
         }
     }

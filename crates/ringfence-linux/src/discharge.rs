@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use ringfence_host::links::{self, Names};
 use ringfence_policy::{
-    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, Obligation, Policy, Region, Report,
-    Source,
+    Access, Axis, Clause, Discharge, Entry, Guarantees, Kind, Mechanism, NestedNamespaces, Obligation,
+    Policy, Region, Report, Source,
 };
 
 use crate::absent::{self, Absent};
@@ -85,6 +85,15 @@ impl Answers<'_> {
                     .to_owned(),
             },
             Clause::ProcessIsolation => self.with_landlock([M::PidNamespace, M::IpcNamespace], ABI_SCOPES),
+            Clause::Privilege | Clause::KernelSurface
+                if self.policy.nested_namespaces == NestedNamespaces::Allow =>
+            {
+                Discharge::Narrowed {
+                    what: "the command may make namespaces of its own, has capabilities in them, and so reaches more of \
+                           the kernel; it mounts nothing"
+                        .to_owned(),
+                }
+            }
             Clause::Privilege => Discharge::enforced([M::Capabilities, M::NoNewPrivileges]),
             Clause::Descriptors => Discharge::enforced([M::DescriptorTable]),
             Clause::Terminal => Discharge::enforced([M::Session, M::Seccomp]),

@@ -1,5 +1,7 @@
 use ringfence_host::cgroup::Cgroups;
-use ringfence_policy::{Isolation, Level, Limits, NewRepositories, RegionTree, Rule, Verdict};
+use ringfence_policy::{
+    Isolation, Level, Limits, NestedNamespaces, NewRepositories, RegionTree, Rule, Verdict,
+};
 
 use super::*;
 use crate::rights::Landlock;
@@ -27,6 +29,7 @@ fn policy(rules: &[(&str, Verdict)], patterns: Guarantees) -> Policy {
         workspace: "/w".into(),
         patterns,
         new_repositories: NewRepositories::default(),
+        nested_namespaces: NestedNamespaces::default(),
         limits: Limits::default(),
         required: Guarantees::empty(),
     }

@@ -14,7 +14,7 @@ use ringfence_host::cgroup::{Cgroups, Scope};
 use ringfence_host::guarded::Replaced;
 use ringfence_host::placeholder::Placeholders;
 use ringfence_host::runtime::Device;
-use ringfence_policy::{Access, Kind, Policy, RegionTree, Report, Rule, Source, TreeError};
+use ringfence_policy::{Access, Kind, NestedNamespaces, Policy, RegionTree, Report, Rule, Source, TreeError};
 use ringfence_zygote::plan::Plan;
 use ringfence_zygote::wire::{self, Step};
 use rustix::io::Errno;
@@ -119,6 +119,13 @@ impl LinuxPolicy {
             });
         }
         let privileged = rustix::process::geteuid().is_root();
+        if (privileged || !facts.proc) && policy.nested_namespaces == NestedNamespaces::Allow {
+            return Err(Unavailable::NestedNamespaces {
+                why: "commands would have to write in /proc, where user ids are mapped, and those of user id 0 can't, nor \
+                      any where the host's /proc is covered in part"
+                    .to_owned(),
+            });
+        }
         let mut more = surroundings::rules(&policy.tree, facts, privileged);
         more.extend(
             kernel_mounts::rules(&policy.tree, &mounts)
@@ -344,6 +351,9 @@ impl LinuxPolicy {
         if !self.facts.proc {
             flags |= wire::NO_PROC;
         }
+        if self.policy.nested_namespaces == NestedNamespaces::Allow {
+            flags |= wire::NESTED_NAMESPACES;
+        }
         let landlock = self.facts.landlock;
         let proc = tree.verdict(Path::new(surroundings::PROC));
         Plan {
@@ -355,7 +365,7 @@ impl LinuxPolicy {
             scopes: landlock.scopes(),
             proc_access: landlock.rights(proc, Kind::Directory),
             base: view::bytes(&self.base),
-            filter: filter::assemble(Architecture::NATIVE),
+            filter: filter::assemble(Architecture::NATIVE, self.policy.nested_namespaces),
             operations: view.operations.clone(),
             rules: view.rules.clone(),
             asking: filter::asking(Architecture::NATIVE),

@@ -9,7 +9,7 @@ use ringfence_backend::{Capabilities, Containment, Event, Fact, FactState, Setup
 use ringfence_host::cgroup::Cgroups;
 use ringfence_host::{observe, runtime};
 use ringfence_os::{landlock, mount, seccomp};
-use ringfence_policy::{Kind, Report};
+use ringfence_policy::{Kind, NestedNamespaces, Report};
 use ringfence_zygote::command::{self, Command};
 use ringfence_zygote::plan::{Guard, Operation, Plan, Rule};
 use ringfence_zygote::wire::{self, Step, ViewOp};
@@ -196,7 +196,7 @@ pub(crate) fn plan(facts: &HostFacts) -> Result<Plan, SetupFailed> {
         scopes: facts.landlock.scopes(),
         proc_access: read,
         base: path(BASE),
-        filter: filter::assemble(Architecture::NATIVE),
+        filter: filter::assemble(Architecture::NATIVE, NestedNamespaces::Refuse),
         operations: vec![
             directory("/proc"),
             directory("/dev"),

@@ -48,6 +48,8 @@ pub struct ProfileConfig {
     pub unguarded: Vec<PathBuf>,
     /// What happens to repositories that commands make.
     pub new_repositories: NewRepositories,
+    /// Whether commands may make namespaces of their own.
+    pub nested_namespaces: NestedNamespaces,
     /// Device nodes to open besides the harmless ones every command has.
     pub devices: Vec<Device>,
     /// Which variables commands inherit or have set.
@@ -75,6 +77,7 @@ impl Default for ProfileConfig {
             homes: Vec::new(),
             unguarded: Vec::new(),
             new_repositories: NewRepositories::Report,
+            nested_namespaces: NestedNamespaces::Refuse,
             devices: Vec::new(),
             environment: EnvironmentRules::default(),
             limits: Limits::default(),
@@ -123,6 +126,23 @@ pub enum NewRepositories {
     Report,
     /// They are not allowed.
     Refuse,
+}
+
+/// Whether commands may make namespaces of their own (`user_namespaces(7)`), as browsers do that confine their pages.
+///
+/// In a user namespace of its own a process has capabilities, over nothing but what belongs to that namespace. They open more
+/// of the kernel to it, and the report says so; what the policy closes stays closed. Mounting is refused all the same.
+///
+/// Only Linux has them. There a caller with user id 0 can't allow them: without its `/proc`, which its commands only
+/// read, nobody could map a user id.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NestedNamespaces {
+    /// They get `EPERM`.
+    #[default]
+    Refuse,
+    /// They may, but mount nothing.
+    Allow,
 }
 
 /// A place with its own access (PRO-3).

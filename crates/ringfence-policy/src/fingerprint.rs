@@ -53,7 +53,7 @@ impl Fingerprint {
             encoder.length(exempt.len());
             exempt.iter().for_each(|path| encoder.path(path));
         }
-        encoder.raw(&[terms.new_repositories as u8]);
+        encoder.raw(&[terms.new_repositories as u8, terms.nested_namespaces as u8]);
         encoder.length(terms.devices.len());
         for device in &terms.devices {
             encoder.path(&device.path);

@@ -24,7 +24,7 @@ fn pro_40_a_fingerprint_is_64_lowercase_hex_digits_and_stays_the_same() {
     // Stored fingerprints would stop matching; a change of this value is a change of the format.
     assert_eq!(
         first,
-        "26453c80b6db5d1875eb437532a92412d6aa18cf3318448f61dfddac64f8f2df"
+        "01fd9b7e403a82e3329c8bb3c3ae7cb62822d3cc35fa797f36df15dc2ebf0e0a"
     );
 }
 
@@ -34,7 +34,7 @@ fn pro_40_every_field_counts() {
         roots: vec![Root::absent("/data", Verdict::READ_ONLY)],
         ..writable()
     };
-    let changes: [fn(&mut ProfileConfig); 17] = [
+    let changes: [fn(&mut ProfileConfig); 18] = [
         |config| config.workspace = "/ws2".into(),
         |config| config.workspace_access.read = GATED,
         |config| config.workspace_access.execute = GATED,
@@ -51,6 +51,7 @@ fn pro_40_every_field_counts() {
         |config| config.roots[0].access.write = GATED,
         |config| config.roots.clear(),
         |config| config.require = Guarantees::RESOURCE_LIMITS,
+        |config| config.nested_namespaces = NestedNamespaces::Allow,
         |config| *config = ProfileConfig::unconfined("/ws"),
     ];
     let changed = changes.map(|change| {
@@ -62,7 +63,7 @@ fn pro_40_every_field_counts() {
     all.push(fingerprint(&base));
     all.sort();
     all.dedup();
-    assert_eq!(all.len(), 18);
+    assert_eq!(all.len(), 19);
 }
 
 #[test]

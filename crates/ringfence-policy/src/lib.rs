@@ -75,7 +75,7 @@ mod tree;
 mod validate;
 
 pub use access::{ABI_VERSION, Access, Axis, Home, Isolation, OutOfRange, Verdict};
-pub use config::{Acknowledgement, NewRepositories, ProfileConfig, Root, RootKind};
+pub use config::{Acknowledgement, NestedNamespaces, NewRepositories, ProfileConfig, Root, RootKind};
 pub use device::{Device, Presence};
 pub use environment::{
     Environment, EnvironmentNotes, EnvironmentRules, Explicit, INHERITED, INHERITED_ON_WINDOWS, Inherited,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::{Access, Axis, Isolation, Verdict};
-use crate::config::NewRepositories;
+use crate::config::{NestedNamespaces, NewRepositories};
 use crate::guarantee::Guarantees;
 use crate::guard::{Protection, ResolvedSubject};
 use crate::limit::Limits;
@@ -27,6 +27,8 @@ pub struct Policy {
     pub patterns: Guarantees,
     /// What happens to repositories that commands make.
     pub new_repositories: NewRepositories,
+    /// Whether commands may make namespaces of their own.
+    pub nested_namespaces: NestedNamespaces,
     /// How much each command may use.
     pub limits: Limits,
     /// Guarantees without which the executor must not be built (PRO-67).
@@ -54,6 +56,7 @@ impl Policy {
             workspace: profile.workspace().path.clone(),
             patterns: patterns(profile),
             new_repositories: profile.new_repositories(),
+            nested_namespaces: profile.nested_namespaces(),
             limits: profile.limits(),
             required: profile.required(),
         })

@@ -51,6 +51,7 @@ fn pol_1_a_policy_holds_all_that_a_backend_has_to_enforce() {
         network: GATED,
         guards: vec![Guard::matching(pattern, Protection::Protect)],
         new_repositories: NewRepositories::Refuse,
+        nested_namespaces: NestedNamespaces::Allow,
         limits,
         ..writable()
     });
@@ -64,6 +65,7 @@ fn pol_1_a_policy_holds_all_that_a_backend_has_to_enforce() {
         workspace,
         patterns,
         new_repositories,
+        nested_namespaces,
         limits: enforced,
         required,
     } = Policy::compile(&profile, vec![bundle.clone()]).unwrap();
@@ -74,6 +76,7 @@ fn pol_1_a_policy_holds_all_that_a_backend_has_to_enforce() {
     assert_eq!(workspace, Path::new("/ws"));
     assert_eq!(patterns, Guarantees::WRITE_BOUNDARY);
     assert_eq!((new_repositories, enforced), (NewRepositories::Refuse, limits));
+    assert_eq!(nested_namespaces, NestedNamespaces::Allow);
     assert_eq!(required, profile.required());
 }
 

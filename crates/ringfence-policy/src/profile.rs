@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::access::{ABI_VERSION, Access, Axis, Home, Isolation, Verdict};
-use crate::config::{NewRepositories, ProfileConfig};
+use crate::config::{NestedNamespaces, NewRepositories, ProfileConfig};
 use crate::device::Device;
 use crate::environment::EnvironmentRules;
 use crate::fingerprint::Fingerprint;
@@ -80,6 +80,7 @@ impl Profile {
             guards: sorted_guards(ours.guards.iter().chain(&theirs.guards).cloned()),
             presets: common_presets(&ours.presets, &theirs.presets),
             new_repositories: ours.new_repositories.max(theirs.new_repositories),
+            nested_namespaces: ours.nested_namespaces.min(theirs.nested_namespaces),
             devices: common_devices(&ours.devices, &theirs.devices),
             environment: ours.environment.meet(&theirs.environment),
             limits: ours.limits.meet(theirs.limits),
@@ -163,6 +164,11 @@ impl Profile {
     /// What happens to repositories that commands make.
     pub fn new_repositories(&self) -> NewRepositories {
         self.terms().new_repositories
+    }
+
+    /// Whether commands may make namespaces of their own.
+    pub fn nested_namespaces(&self) -> NestedNamespaces {
+        self.terms().nested_namespaces
     }
 
     /// Device nodes that are open besides the usual ones, sorted.

@@ -73,6 +73,7 @@ fn pro_9_settings_are_a_copy_of_everything() {
         presets: [Preset::Git].into(),
         unguarded: vec!["/ws/x/y".into(), "/ws/x".into()],
         new_repositories: NewRepositories::Refuse,
+        nested_namespaces: NestedNamespaces::Allow,
         devices: vec![Device {
             path: "/dev/kvm".into(),
             presence: Presence::Optional,
@@ -102,6 +103,7 @@ fn pro_9_settings_are_a_copy_of_everything() {
             guards: config.guards.clone(),
             presets: [(Preset::Git, ["/ws/x".into()].into())].into(),
             new_repositories: NewRepositories::Refuse,
+            nested_namespaces: NestedNamespaces::Allow,
             devices: config.devices.clone(),
             environment: config.environment.clone(),
             limits: config.limits,

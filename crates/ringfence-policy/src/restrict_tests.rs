@@ -50,10 +50,12 @@ fn pro_52_everything_takes_the_stricter_value() {
         require: Guarantees::RESOURCE_LIMITS,
         ..writable()
     });
-    let result = profile(&ProfileConfig::unconfined("/ws"))
-        .restrict(&ceiling)
-        .unwrap()
-        .settings();
+    let lenient = ProfileConfig {
+        nested_namespaces: NestedNamespaces::Allow,
+        ..ProfileConfig::unconfined("/ws")
+    };
+    let result = profile(&lenient).restrict(&ceiling).unwrap().settings();
+    assert_eq!(result.nested_namespaces, NestedNamespaces::Refuse);
     assert_eq!(
         (result.workspace_access, result.host_access),
         (Verdict::READ_ONLY, Verdict::new(DENY, ALLOW))
@@ -248,6 +250,7 @@ proptest! {
             guards: settings.guards.clone(),
             presets: settings.presets.keys().copied().collect(),
             new_repositories: settings.new_repositories,
+            nested_namespaces: settings.nested_namespaces,
             devices: settings.devices.clone(),
             environment: settings.environment.clone(),
             limits: settings.limits,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::access::{ABI_VERSION, Access, Home, Isolation, Verdict};
-use crate::config::{Acknowledgement, NewRepositories, Root, RootKind};
+use crate::config::{Acknowledgement, NestedNamespaces, NewRepositories, Root, RootKind};
 use crate::device::Device;
 use crate::environment::EnvironmentRules;
 use crate::fingerprint::Fingerprint;
@@ -60,6 +60,8 @@ pub struct Settings {
     pub presets: BTreeMap<Preset, BTreeSet<PathBuf>>,
     /// What happens to repositories that commands make.
     pub new_repositories: NewRepositories,
+    /// Whether commands may make namespaces of their own.
+    pub nested_namespaces: NestedNamespaces,
     /// Device nodes that are open besides the usual ones, sorted.
     pub devices: Vec<Device>,
     /// Which variables commands inherit or have set.
@@ -93,6 +95,7 @@ pub(crate) struct Terms {
     /// The presets that apply, each with the paths at and beneath which it does not.
     pub(crate) presets: BTreeMap<Preset, BTreeSet<PathBuf>>,
     pub(crate) new_repositories: NewRepositories,
+    pub(crate) nested_namespaces: NestedNamespaces,
     pub(crate) devices: BTreeSet<Device>,
     pub(crate) environment: EnvironmentRules,
     pub(crate) limits: Limits,
@@ -120,6 +123,7 @@ impl Terms {
             guards: self.written_guards().map(written).collect(),
             presets: self.presets.clone(),
             new_repositories: self.new_repositories,
+            nested_namespaces: self.nested_namespaces,
             devices: self.devices.iter().cloned().collect(),
             environment: self.environment.clone(),
             limits: self.limits,

@@ -77,6 +77,7 @@ fn terms(
             .map(|preset| (*preset, guards.exempt.clone()))
             .collect(),
         new_repositories: config.new_repositories,
+        nested_namespaces: config.nested_namespaces,
         devices,
         environment: config.environment.clone(),
         limits: config.limits,

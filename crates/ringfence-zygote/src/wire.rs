@@ -38,6 +38,8 @@ pub const READ_ONLY_PROC: u32 = 1 << 2;
 pub const CGROUP_NAMESPACE: u32 = 1 << 3;
 /// Plan flag: mount no `/proc`, which the kernel allows nobody whose own one is covered in part.
 pub const NO_PROC: u32 = 1 << 4;
+/// Plan flag: commands may make namespaces of their own, with other roots in them.
+pub const NESTED_NAMESPACES: u32 = 1 << 5;
 /// The flags that a [`Beginning`] has.
 pub const NAMESPACES: u32 = USER_NAMESPACE | NETWORK_NAMESPACE | CGROUP_NAMESPACE;
 

@@ -45,6 +45,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// | `without_presets` | the presets that do not apply; not besides `presets` |
 /// | `unguarded` | a list of paths at and beneath which no preset holds |
 /// | `new_repositories` | `"report"` or `"refuse"` |
+/// | `nested_namespaces` | `"refuse"` or `"allow"` |
 /// | `devices` | a list of paths, or of `path` with `presence`, which is `"required"` unless `"optional"` |
 /// | `[environment]` | `inherit` and `unset`, lists of names, in `inherit` also `"CARGO_*"`; `set`, a table of values, which are taken as they are |
 /// | `[limits]` | `memory`, `file_size`, `private_size`, `output` in bytes or as in `"512MiB"`; `cpu_time`, `wall_time` as in `"30s"`; `processes`, `open_files` |

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use ringfence_policy::{
-    Access, Device, EnvironmentRules, Guarantees, Guard, Home, Limits, NewRepositories, Pattern, Presence,
-    Preset, Profile, Protection, Root, Verdict,
+    Access, Device, EnvironmentRules, Guarantees, Guard, Home, Limits, NestedNamespaces, NewRepositories,
+    Pattern, Presence, Preset, Profile, Protection, Root, Verdict,
 };
 
 use super::*;
@@ -53,6 +53,7 @@ fn everything_a_configuration_has_can_be_said() {
         presets = ["git"]
         unguarded = ["${workspace}/.git/config"]
         new_repositories = "refuse"
+        nested_namespaces = "allow"
         require = ["process_boundary", "resource_limits"]
         bundles = []
         cache = ["cargo", "npm"]
@@ -132,6 +133,7 @@ fn everything_a_configuration_has_can_be_said() {
         presets: [Preset::Git].into(),
         unguarded: vec!["/home/me/src/.git/config".into()],
         new_repositories: NewRepositories::Refuse,
+        nested_namespaces: NestedNamespaces::Allow,
         devices: vec![
             Device {
                 path: "/dev/kvm".into(),

@@ -113,6 +113,7 @@ fn the_schema_has_the_words_of_the_parser() {
         ),
         ("presets = ['zzz']", "/$defs/presets/items"),
         ("new_repositories = 'zzz'", "/properties/new_repositories"),
+        ("nested_namespaces = 'zzz'", "/properties/nested_namespaces"),
         (
             "devices = [{ path = 'a', presence = 'zzz' }]",
             "/properties/devices/items/anyOf/1/properties/presence",

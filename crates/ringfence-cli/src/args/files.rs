@@ -60,6 +60,12 @@ pub(crate) struct FileOptions {
     #[arg(long)]
     pub(crate) no_new_repos: bool,
 
+    /// Let the command make namespaces of its own, in which it has capabilities, as browsers need
+    ///
+    /// Mounting is refused all the same. Not for a caller with user id 0.
+    #[arg(long)]
+    pub(crate) nested_namespaces: bool,
+
     /// Open the device node at PATH, such as /dev/kvm; PATH? where it may be missing (repeatable)
     #[arg(long, value_name = "PATH[?]", value_parser = values::device(), value_hint = ValueHint::AnyPath)]
     pub(crate) device: Vec<Device>,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ringfence::{
-    Access, BundleName, Cache, Device, Field, Guarantees, Guard, Home, Host, Kind, Limit, NewRepositories,
-    Presence, ProfileConfig, ProfileFile, Protection, Resolve, Root, Variables, Verdict,
+    Access, BundleName, Cache, Device, Field, Guarantees, Guard, Home, Host, Kind, Limit, NestedNamespaces,
+    NewRepositories, Presence, ProfileConfig, ProfileFile, Protection, Resolve, Root, Variables, Verdict,
 };
 
 use super::environment;
@@ -156,6 +156,9 @@ impl Draft {
         }
         if options.no_new_repos {
             self.config.new_repositories = NewRepositories::Refuse;
+        }
+        if options.nested_namespaces {
+            self.config.nested_namespaces = NestedNamespaces::Allow;
         }
         Ok(())
     }

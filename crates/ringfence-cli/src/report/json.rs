@@ -23,6 +23,7 @@ pub(super) fn report(executor: &Executor, result: Option<&Result<Outcome, RunErr
         "limits": limits(&executor.profile().limits()),
         "bundles": bundles(executor),
         "new_repositories": executor.profile().new_repositories(),
+        "nested_namespaces": executor.profile().nested_namespaces(),
         "result": result.map(self::result),
     })
 }

@@ -230,6 +230,26 @@ fn new_repositories_are_refused_if_that_is_wanted() {
     assert!(!done.stderr.lines().any(|line| line == "level: Full"), "{done:?}");
 }
 
+#[test]
+fn namespaces_are_let_in_if_that_is_wanted() {
+    if !installed("namespaces_are_let_in", &[&["unshare", "--version"]]) {
+        return;
+    }
+    let place = Place::new();
+    let text = "unshare --user --map-root-user --net --pid --fork id -u";
+    let refused = place.sh(&[], text);
+    assert!(refused.stderr.contains("Operation not permitted"), "{refused:?}");
+    let done = place.sh(&["--nested-namespaces"], text);
+    if rustix::process::geteuid().is_root() {
+        assert!(
+            done.stderr.contains("nested namespaces can't be allowed"),
+            "{done:?}"
+        );
+    } else {
+        assert_eq!(done.succeeded().stdout, "0\n");
+    }
+}
+
 /// A path that is too long to lead anywhere hides a repository from everybody, root included.
 #[test]
 fn where_new_repositories_can_not_be_looked_for_is_told() {

@@ -127,6 +127,7 @@ fn the_report_carries_the_plan_and_what_was_used() {
     assert!(!report["placeholders"].as_array().unwrap().is_empty());
     assert!(!report["patterns"].as_array().unwrap().is_empty());
     assert_eq!(report["new_repositories"], "report");
+    assert_eq!(report["nested_namespaces"], "refuse");
     let result = &report["result"];
     assert!(
         result["usage"].is_object() && result["new_repositories"].is_array(),

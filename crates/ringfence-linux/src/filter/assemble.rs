@@ -3,8 +3,10 @@
 //! The kernel runs the program once for every system-call number when it is loaded, so its shape matters: a
 //! balanced tree over the numbers, each leaf with its own code.
 
+use ringfence_policy::NestedNamespaces;
+
 use super::making;
-use super::table::{ENOSYS, ENTRIES, Entry, LAST_REVIEWED, X32_BIT};
+use super::table::{ENOSYS, ENTRIES, Entry, LAST_REVIEWED, MAKE_NAMESPACES, X32_BIT};
 use super::{Action, Architecture, Check};
 use crate::mutation::{self, Layer};
 
@@ -30,8 +32,8 @@ const OFFSET_ARCHITECTURE: u32 = 4;
 const OFFSET_ARGUMENTS: u32 = 16;
 
 /// The whole filter, as `seccomp(2)` takes it: eight bytes an instruction.
-pub(crate) fn assemble(architecture: Architecture) -> Vec<u8> {
-    bytes(program(architecture))
+pub(crate) fn assemble(architecture: Architecture, namespaces: NestedNamespaces) -> Vec<u8> {
+    bytes(program(architecture, namespaces))
 }
 
 /// The filter that leaves the calls that make names to whoever listens, and allows everything else.
@@ -53,8 +55,8 @@ fn bytes(program: Vec<Instruction>) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn program(architecture: Architecture) -> Vec<Instruction> {
-    on(architecture, &ranges(architecture), Action::Kill)
+pub(crate) fn program(architecture: Architecture, namespaces: NestedNamespaces) -> Vec<Instruction> {
+    on(architecture, &ranges(architecture, namespaces), Action::Kill)
 }
 
 /// What calls of this architecture get, and those of others.
@@ -77,11 +79,13 @@ struct NumberRange {
     check: &'static Check,
 }
 
-fn ranges(architecture: Architecture) -> Vec<NumberRange> {
+fn ranges(architecture: Architecture, namespaces: NestedNamespaces) -> Vec<NumberRange> {
     static NOT_REVIEWED: Check = Check::Always(Action::Fail(ENOSYS));
     static KILL: Check = Check::Always(Action::Kill);
+    let is_open = |name| namespaces == NestedNamespaces::Allow && MAKE_NAMESPACES.contains(&name);
     let entries = ENTRIES
         .iter()
+        .filter(|entry| !is_open(entry.name))
         .filter(|entry| mutation::keeps(Layer::Filter, || entry.name.to_owned()));
     let mut ranges = listed(entries, architecture);
     push(&mut ranges, LAST_REVIEWED + 1, &NOT_REVIEWED);

@@ -43,7 +43,7 @@ fn run(program: &[Instruction], architecture: u32, number: u32, arguments: [u64;
 fn call(architecture: Architecture, name: &str, arguments: [u64; 6]) -> u32 {
     let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
     run(
-        &program(architecture),
+        &program(architecture, NestedNamespaces::Refuse),
         architecture.audit_number(),
         entry.number(architecture).unwrap(),
         arguments,
@@ -60,7 +60,7 @@ fn expected_without_arguments(entry: &Entry) -> Option<u32> {
 #[test]
 fn every_number_gets_what_the_table_says() {
     for architecture in ARCHITECTURES {
-        let program = program(architecture);
+        let program = program(architecture, NestedNamespaces::Refuse);
         for number in 0..=LAST_REVIEWED {
             let entry = ENTRIES
                 .iter()
@@ -81,7 +81,7 @@ fn every_number_gets_what_the_table_says() {
 #[test]
 fn calls_nobody_has_reviewed_do_not_exist() {
     for architecture in ARCHITECTURES {
-        let program = program(architecture);
+        let program = program(architecture, NestedNamespaces::Refuse);
         for number in [LAST_REVIEWED + 1, 1000, X32_BIT - 1] {
             assert_eq!(
                 run(&program, architecture.audit_number(), number, [0; 6]),
@@ -95,14 +95,19 @@ fn calls_nobody_has_reviewed_do_not_exist() {
 fn compat_and_x32_entries_are_killed() {
     const AUDIT_ARCH_I386: u32 = 0x4000_0003;
     const AUDIT_ARCH_ARM: u32 = 0x4000_0028;
-    let x86 = program(Architecture::X86_64);
+    let x86 = program(Architecture::X86_64, NestedNamespaces::Refuse);
     assert_eq!(run(&x86, AUDIT_ARCH_I386, 1, [0; 6]), KILL);
     let native = Architecture::X86_64.audit_number();
     for number in [X32_BIT, X32_BIT | 165, X32_BIT | 41, u32::MAX] {
         assert_eq!(run(&x86, native, number, [2, 1, 0, 0, 0, 0]), KILL);
     }
     assert_eq!(
-        run(&program(Architecture::Aarch64), AUDIT_ARCH_ARM, 1, [0; 6]),
+        run(
+            &program(Architecture::Aarch64, NestedNamespaces::Refuse),
+            AUDIT_ARCH_ARM,
+            1,
+            [0; 6]
+        ),
         KILL
     );
 }
@@ -289,7 +294,36 @@ fn numbers_are_the_kernels() {
 #[test]
 fn the_program_is_a_shallow_tree() {
     for architecture in ARCHITECTURES {
-        let program = program(architecture);
+        let program = program(architecture, NestedNamespaces::Refuse);
         assert!(program.len() < 400, "{} instructions", program.len());
+    }
+}
+
+/// All but mounting, and `clone3`, whose flags nobody sees.
+#[test]
+fn namespaces_can_be_let_in() {
+    const CLONE_NEWUSER: u64 = 0x1000_0000;
+    for architecture in ARCHITECTURES {
+        for (name, answer) in [
+            ("clone", EPERM),
+            ("unshare", EPERM),
+            ("mount", EPERM),
+            ("clone3", ENOSYS_ANSWER),
+        ] {
+            let entry = ENTRIES.iter().find(|entry| entry.name == name).unwrap();
+            let number = entry.number(architecture).unwrap();
+            let arguments = [CLONE_NEWUSER, 0, 0, 0, 0, 0];
+            let get = |namespaces| {
+                let program = program(architecture, namespaces);
+                run(&program, architecture.audit_number(), number, arguments)
+            };
+            let open = if MAKE_NAMESPACES.contains(&name) {
+                ALLOW
+            } else {
+                answer
+            };
+            assert_eq!(get(NestedNamespaces::Refuse), answer, "{name}");
+            assert_eq!(get(NestedNamespaces::Allow), open, "{name}");
+        }
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Broker<'a> {
     guards: Guards<'a>,
     umask: Umask,
     layers: Layers,
+    /// The mount that is the root, where others may have another one.
+    root: Option<u64>,
     /// Room for what is read of the caller.
     texts: [&'static mut [u8]; 2],
 }
@@ -51,7 +53,14 @@ enum Umask {
 
 impl<'a> Broker<'a> {
     /// The broker for whoever sends the listener of its filter; whoever can't install one sends none, and says why itself.
-    pub(crate) fn receive(guards: Guards<'a>, from: &Fd, target: i32) -> sys::Result<Option<Self>> {
+    ///
+    /// `nested` tells whether commands may make namespaces of their own.
+    pub(crate) fn receive(
+        guards: Guards<'a>,
+        from: &Fd,
+        target: i32,
+        nested: bool,
+    ) -> sys::Result<Option<Self>> {
         let (_, [listener, ..]) = sys::receive(from.raw(), &mut [0])?;
         let Some(listener) = listener else {
             return Ok(None);
@@ -60,11 +69,19 @@ impl<'a> Broker<'a> {
         let text = || sys::map(PATH_BYTES, None);
         let own = sys::umask(0);
         sys::umask(own);
+        let mut layers = Layers::new(target.cast_unsigned());
+        if nested {
+            // Process 1 of a pid namespace does.
+            layers.adopt();
+        }
+        let root =
+            || sys::open(Path::new(b"/\0"), sys::O_PATH | sys::O_CLOEXEC).and_then(|root| sys::site(&root));
         Ok(Some(Self {
             listener,
             guards,
             umask: Umask::Same(own),
-            layers: Layers::new(target.cast_unsigned()),
+            layers,
+            root: nested.then(root).transpose()?.map(|root| root.mount),
             texts: [text()?, text()?],
         }))
     }
@@ -86,7 +103,7 @@ impl<'a> Broker<'a> {
     fn answer(&mut self, call: &Call) -> Option<Answer> {
         let caller = Caller(call.thread);
         match wanted::of(call)? {
-            Asked::Name(_) if self.layers.may_hold(&caller) => {}
+            Asked::Name(_) if self.layers.may_hold(&caller) || !self.shares_root(&caller) => {}
             Asked::Name(wanted) => return self.name(&caller, wanted),
             // They are the caller's own to do.
             Asked::Umask { mask } => self.umask = self.umask.after(mask),
@@ -95,6 +112,16 @@ impl<'a> Broker<'a> {
             Asked::Sister => self.layers.give_away(&caller),
         }
         None
+    }
+
+    /// Whether a path leads the caller where it leads this process.
+    fn shares_root(&self, caller: &Caller) -> bool {
+        let is_it = |own| {
+            caller
+                .root()
+                .is_some_and(|root| root.is_root && root.mount == own)
+        };
+        self.root.is_none_or(is_it)
     }
 
     /// What a call that makes a name gets.

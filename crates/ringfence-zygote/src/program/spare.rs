@@ -84,7 +84,10 @@ fn run<'a>(
             drop((command.take(), ruleset, asks));
             sys::drop_capabilities().at(Step::Spare)?;
             let broker = match guards.zip(answers) {
-                Some((guards, from)) => Broker::receive(guards, &from, target).at(Step::Broker)?,
+                Some((guards, from)) => {
+                    Broker::receive(guards, &from, target, plan.has(wire::NESTED_NAMESPACES))
+                        .at(Step::Broker)?
+                }
                 None => None,
             };
             supervise(target, reports, slave, broker)

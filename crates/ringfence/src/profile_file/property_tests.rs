@@ -7,8 +7,8 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use ringfence_policy::{
-    Access, Device, EnvironmentRules, Guarantees, Guard, Limits, NewRepositories, Presence, Preset,
-    ProfileConfig, Root, RootKind, Verdict,
+    Access, Device, EnvironmentRules, Guarantees, Guard, Limits, NestedNamespaces, NewRepositories, Presence,
+    Preset, ProfileConfig, Root, RootKind, Verdict,
 };
 
 use super::*;
@@ -82,6 +82,11 @@ fn written(config: &ProfileConfig) -> String {
     say(
         "new_repositories",
         quoted(if refuse { "refuse" } else { "report" }),
+    );
+    let nested = config.nested_namespaces == NestedNamespaces::Allow;
+    say(
+        "nested_namespaces",
+        quoted(if nested { "allow" } else { "refuse" }),
     );
     let device = |device: &Device| {
         let optional = device.presence == Presence::Optional;
@@ -196,6 +201,7 @@ prop_compose! {
         [network, command] in [access(), access()],
         presets in subsequence(Preset::ALL.to_vec(), 0..=3),
         new_repositories in select(vec![NewRepositories::Report, NewRepositories::Refuse]),
+        nested_namespaces in select(vec![NestedNamespaces::Refuse, NestedNamespaces::Allow]),
         environment in environments(),
         limits in limits(),
         require in any::<u8>().prop_map(Guarantees::from_bits_truncate),
@@ -207,6 +213,7 @@ prop_compose! {
             command,
             presets: presets.into_iter().collect(),
             new_repositories,
+            nested_namespaces,
             environment,
             limits,
             require,

@@ -44,6 +44,9 @@ pub(super) fn profile(top: &Table<'_>, given: &Variables) -> Read {
         new_repositories: get("new_repositories")
             .and_then(|node| node.word(words::NEW_REPOSITORIES))
             .unwrap_or(unsaid.new_repositories),
+        nested_namespaces: get("nested_namespaces")
+            .and_then(|node| node.word(words::NESTED_NAMESPACES))
+            .unwrap_or(unsaid.nested_namespaces),
         devices: get("devices").map_or(unsaid.devices, |node| entries::devices(&node, &variables)),
         environment: get("environment").map_or(unsaid.environment, |node| entries::environment(&node)),
         limits: get("limits").map_or(unsaid.limits, |node| entries::limits(&node)),

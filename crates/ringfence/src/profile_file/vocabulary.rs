@@ -1,6 +1,6 @@
 //! The keys and words of a profile file.
 
-use ringfence_policy::{Access, Home, NewRepositories, Presence, RootKind, Verdict};
+use ringfence_policy::{Access, Home, NestedNamespaces, NewRepositories, Presence, RootKind, Verdict};
 
 /// The keys at the top of the file.
 pub(super) const TOP: &[&str] = &[
@@ -17,6 +17,7 @@ pub(super) const TOP: &[&str] = &[
     "without_presets",
     "unguarded",
     "new_repositories",
+    "nested_namespaces",
     "devices",
     "environment",
     "limits",
@@ -63,4 +64,8 @@ pub(super) const PRESENCES: [(&str, Presence); 2] =
 pub(super) const NEW_REPOSITORIES: [(&str, NewRepositories); 2] = [
     ("report", NewRepositories::Report),
     ("refuse", NewRepositories::Refuse),
+];
+pub(super) const NESTED_NAMESPACES: [(&str, NestedNamespaces); 2] = [
+    ("refuse", NestedNamespaces::Refuse),
+    ("allow", NestedNamespaces::Allow),
 ];

@@ -3,6 +3,7 @@
 use super::path::{Text, number, place};
 use super::wanted::At;
 use super::{Fd, Path, Place, sys};
+use crate::body::sys::Site;
 
 /// The thread.
 pub(super) struct Caller(pub(super) u32);
@@ -59,6 +60,11 @@ impl Caller {
             _ if at == sys::CWD => self.open(b"/cwd", None).map(Some),
             _ => self.descriptor(at).map(Some),
         }
+    }
+
+    /// Where its absolute paths begin.
+    pub(super) fn root(&self) -> Option<Site> {
+        sys::site(&self.open(b"/root", None)?).ok()
     }
 
     /// What a descriptor of the caller's is open for.
