@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::net::{TcpListener, UdpSocket};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -42,6 +42,19 @@ pub(crate) struct Listeners(#[expect(dead_code, reason = "they listen")] Vec<Uni
 /// The name of a listening socket in a directory.
 pub(crate) const SOCKET: &str = "host.sock";
 
+/// Binds to a port that the kernel gives nobody who asks for any: whoever calls it from a network without a receiver, and got
+/// the same port, would reach itself.
+fn at_known_port<T>(bind: impl Fn(u16) -> io::Result<T>) -> io::Result<T> {
+    let mut refusal = io::Error::from(io::ErrorKind::AddrInUse);
+    for port in 20_000..=u16::MAX / 2 {
+        match bind(port) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => refusal = error,
+            bound => return bound,
+        }
+    }
+    Err(refusal)
+}
+
 /// Answers what it is sent.
 #[derive(Debug)]
 struct Echo {
@@ -52,7 +65,7 @@ struct Echo {
 
 impl Echo {
     fn new() -> io::Result<Self> {
-        let socket = UdpSocket::bind("127.0.0.1:0")?;
+        let socket = at_known_port(|port| UdpSocket::bind((Ipv4Addr::LOCALHOST, port)))?;
         let address = socket.local_addr()?;
         let over = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&over);
@@ -76,7 +89,8 @@ impl Echo {
 impl Drop for Echo {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Release);
-        let woken = UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(&[0], self.address));
+        let woken =
+            UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.send_to(&[0], self.address));
         if let (Ok(_), Some(thread)) = (woken, self.thread.take()) {
             let _ = thread.join();
         }
@@ -96,7 +110,7 @@ impl Outsiders {
         let abstract_name = format!("ringfence-conformance-{}", victim.id()).into_bytes();
         let descriptor = File::open("/dev/null")?;
         fcntl_setfd(&descriptor, FdFlags::empty())?;
-        let tcp = TcpListener::bind("127.0.0.1:0")?;
+        let tcp = at_known_port(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)))?;
         tcp.set_nonblocking(true)?;
         let abstract_socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&abstract_name)?)?;
         abstract_socket.set_nonblocking(true)?;
