@@ -133,7 +133,8 @@ fn compile(program: &Program, image: &Path, linker: &Linker) -> Result<(), Strin
         // Without unwinding and optimised, `core` needs no personality routine and no libc.
         .args([
             "-Cpanic=abort",
-            "-Copt-level=s",
+            "-Copt-level=z",
+            "-Clto=fat",
             "-Ccodegen-units=1",
             "-Cstrip=symbols",
         ])
