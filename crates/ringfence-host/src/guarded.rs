@@ -24,7 +24,7 @@ use literal::Literals;
 use watch::{Told, Watches};
 
 pub use replaced::Replaced;
-pub use repository::{Repository, RepositoryKind};
+pub use repository::{PARTS, Repository, RepositoryKind, is_part};
 
 /// Directories looked at before a search gives up.
 const DIRECTORY_LIMIT: usize = 200_000;

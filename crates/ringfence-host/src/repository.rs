@@ -24,6 +24,7 @@ mod testing;
 use std::io;
 use std::path::Path;
 
+pub use files::common_directory;
 pub use index::{Doubt, Linked, links};
 pub use pointer::{Attached, Attachment, NotAttached, belongs, pointed};
 pub use programs::{Programs, programs};

@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence_backend::Guarded;
 use ringfence_host::Host;
-use ringfence_host::guarded::{Found, Object, Repository, RepositoryKind, Scope, Search, Unsearched};
-use ringfence_host::repository::Attached;
+use ringfence_host::guarded::{
+    Found, Object, PARTS, Repository, RepositoryKind, Scope, Search, Unsearched, is_part,
+};
+use ringfence_host::repository::{self, Attached};
 use ringfence_policy::{
     Axes, Axis, Hold, Kind, NewRepositories, Origin, Place, Preset, Profile, Protection, Reach, RegionTree,
     Resolve, Resolved, ResolvedGuard, ResolvedSubject, Rule, Source, StandIn,
@@ -19,8 +21,12 @@ use crate::worktree;
 const REPOSITORY: &str = ".git";
 /// The settings of one working tree.
 const OWN_SETTINGS: &str = "config.worktree";
-/// The directories without which none is a repository.
-const PARTS: [&str; 2] = ["refs", "objects"];
+/// What no directory is a repository without.
+const HEAD: &str = "HEAD";
+/// What leads git to the other part of a repository.
+const COMMON: &str = "commondir";
+/// From a file `.git` to a directory, and by its `commondir` to another; no further by git itself.
+const MOST_LEADS: usize = 4;
 
 /// Looks, and remembers.
 #[derive(Debug)]
@@ -262,39 +268,87 @@ impl GuardedPlaces {
         .collect()
     }
 
-    /// What would make a root, or `.git` in it, a repository: a command could make one that the host's git obeys.
+    /// What a command could make or complete so that git, called in a root on the host, obeys it.
     fn repositories_to_be(&self, found: &[Found]) -> Vec<Rule> {
         let places = if self.git {
             roots(&self.profile)
         } else {
             Vec::new()
         };
-        let is_found = |path: &Path| {
-            let mut found = found.iter();
-            found.any(|found| matches!(found, Found::Repository(repository) if repository.path == path))
-        };
-        let kind = |path: &Path| resolve_in_place(path).map(|at| at.kind);
-        let close = |name: &Path| {
-            let reason = "git would obey a repository of the command's making";
-            self.closed(name, reason, Hold::Name, StandIn::Link)
-        };
         let mut rules = Vec::new();
-        for place in places {
-            let git = place.join(REPOSITORY);
-            match kind(&git) {
-                Some(Kind::Absent) => rules.extend(close(&git)),
-                // It lacks something, which a command may make; not another one in its place.
-                Some(Kind::Directory) if !is_found(&git) => rules.extend(self.repository(&Repository {
-                    path: git,
-                    kind: RepositoryKind::Directory,
-                })),
-                _ => {}
+        for place in &places {
+            if !is_found(found, place) {
+                rules.extend(self.bare_to_be(place));
             }
-            let mut parts = PARTS.iter().map(|name| place.join(name));
-            let missing = parts.find(|name| kind(name) != Some(Kind::Directory));
-            rules.extend(missing.and_then(|name| close(&name)));
+            self.led_to(&place.join(REPOSITORY), &places, found, &mut rules);
         }
         rules
+    }
+
+    /// What keeps a root from being a repository itself. Without `HEAD` none is; where there is one, the rest must not
+    /// come, here or where `commondir` says.
+    fn bare_to_be(&self, place: &Path) -> Vec<Rule> {
+        let head = place.join(HEAD);
+        // A link counts for git if it says `refs/…`, wherever that leads.
+        let is_there = match head.read_link() {
+            Ok(branch) => branch.starts_with("refs"),
+            Err(_) => head.symlink_metadata().is_ok(),
+        };
+        if !is_there {
+            return self.obeyed(&head).into_iter().collect();
+        }
+        let missing = PARTS.into_iter().filter(|name| !is_part(&place.join(name)));
+        let names = missing.chain(std::iter::once(COMMON));
+        names.filter_map(|name| self.obeyed(&place.join(name))).collect()
+    }
+
+    /// Closes a directory that git is led to if it is not there. If it is there and no repository yet, its settings are closed
+    /// as those of one.
+    fn led_to(&self, path: &Path, places: &[PathBuf], found: &[Found], rules: &mut Vec<Rule>) {
+        let mut next = Some(path.to_owned());
+        for _ in 0..MOST_LEADS {
+            let Some(at) = next.take().and_then(|path| Host.resolve(&path).ok()) else {
+                return;
+            };
+            if !places.iter().any(|place| at.path.starts_with(place)) {
+                return;
+            }
+            match at.kind {
+                Kind::Absent => rules.extend(self.obeyed(&at.path)),
+                Kind::Directory => {
+                    if !is_found(found, &at.path) {
+                        let (path, kind) = (at.path.clone(), RepositoryKind::Directory);
+                        rules.extend(self.repository(&Repository { path, kind }));
+                    }
+                    let common = repository::common_directory(&at.path);
+                    next = common.ok().filter(|common| *common != at.path);
+                }
+                Kind::File => next = repository::pointed(&at.path).ok(),
+            }
+        }
+    }
+
+    fn obeyed(&self, path: &Path) -> Option<Rule> {
+        let reason = "git would obey a repository of the command's making";
+        self.closed(path, reason, Hold::Name, StandIn::Link)
+    }
+
+    /// Whether all that git could be led by in a root can be closed: what is behind a link that leads nobody anywhere can't.
+    fn can_be_closed(&self) -> bool {
+        let places = if self.git {
+            roots(&self.profile)
+        } else {
+            Vec::new()
+        };
+        let names = || [REPOSITORY, HEAD, COMMON].into_iter().chain(PARTS);
+        let mut paths = places
+            .iter()
+            .flat_map(|place| names().map(|name| place.join(name)));
+        paths.all(|path| {
+            self.profile.is_unguarded(&path, Preset::Git)
+                || Host.resolve(&path).is_ok()
+                || path.symlink_metadata().is_err()
+        })
     }
 
     fn closed(&self, path: &Path, reason: &'static str, hold: Hold, stand_in: StandIn) -> Option<Rule> {
@@ -326,8 +380,13 @@ impl Guarded for GuardedPlaces {
     }
 
     fn is_complete(&self) -> bool {
-        self.lock().search.is_complete()
+        self.lock().search.is_complete() && self.can_be_closed()
     }
+}
+
+fn is_found(found: &[Found], path: &Path) -> bool {
+    let mut found = found.iter();
+    found.any(|found| matches!(found, Found::Repository(repository) if repository.path == path))
 }
 
 fn pattern(guard: &ResolvedGuard) -> Option<&ringfence_policy::Pattern> {

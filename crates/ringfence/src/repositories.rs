@@ -104,8 +104,18 @@ impl Inventory {
             .map(|repository| repository.path.as_path())
             .collect();
         let is_part = |path: &Path| path.ancestors().skip(1).any(|above| whole.contains(above));
+        // What git itself makes for a linked working tree lies in `worktrees` of its repository.
+        let is_linked = |repository: &Repository| {
+            let worktrees = repository.path.parent();
+            let of = worktrees.filter(|worktrees| worktrees.ends_with("worktrees"));
+            repository.kind == RepositoryKind::WorkingTree
+                && of.and_then(Path::parent).is_some_and(|of| {
+                    now.iter()
+                        .any(|other| other.kind == RepositoryKind::Directory && other.path == of)
+                })
+        };
         new.iter()
-            .filter(|repository| repository.kind != RepositoryKind::WorkingTree && !is_part(&repository.path))
+            .filter(|repository| !is_linked(repository) && !is_part(&repository.path))
             .map(|repository| self.describe(repository))
             .collect()
     }

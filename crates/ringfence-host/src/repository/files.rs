@@ -50,7 +50,10 @@ pub(super) fn read_path(file: &Path, prefix: &[u8]) -> io::Result<Option<PathBuf
 }
 
 /// The directory whose settings, hooks, objects and refs this one uses: itself, unless its `commondir` names another.
-pub(super) fn common_directory(git_directory: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// The file can't be read, is no regular file (`InvalidInput`) or of more than 64 KiB (`FileTooLarge`).
+pub fn common_directory(git_directory: &Path) -> io::Result<PathBuf> {
     let named = read_path(&git_directory.join("commondir"), b"")?;
     Ok(named.unwrap_or_else(|| git_directory.to_owned()))
 }
