@@ -47,6 +47,8 @@ pub enum Unavailable {
     NestedNamespaces {
         /// Why not.
         why: String,
+        /// What to do about it.
+        advice: String,
     },
     /// Any of these, and not all that had been made for the policy could be removed.
     #[error("{cause}; besides, {left}")]
@@ -88,7 +90,9 @@ impl Unavailable {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::NoBackend { advice, .. } | Self::Probe { advice, .. } => advice.clone(),
+            Self::NoBackend { advice, .. }
+            | Self::Probe { advice, .. }
+            | Self::NestedNamespaces { advice, .. } => advice.clone(),
             Self::Guarantees { missing, entries } if entries.is_empty() => {
                 format!("nothing in this profile brings {missing} about here; leave it out of `require`")
             }
@@ -98,7 +102,6 @@ impl Unavailable {
                 .collect::<Vec<_>>()
                 .join("; "),
             Self::Path { .. } => String::new(),
-            Self::NestedNamespaces { .. } => "run it as an ordinary user, or refuse them".to_owned(),
             Self::Residue { cause, .. } => cause.hint(),
         }
     }

@@ -119,12 +119,24 @@ impl LinuxPolicy {
             });
         }
         let privileged = rustix::process::geteuid().is_root();
-        if (privileged || !facts.proc) && policy.nested_namespaces == NestedNamespaces::Allow {
-            return Err(Unavailable::NestedNamespaces {
-                why: "commands would have to write in /proc, where user ids are mapped, and those of user id 0 can't, nor \
-                      any where the host's /proc is covered in part"
-                    .to_owned(),
-            });
+        if policy.nested_namespaces == NestedNamespaces::Allow {
+            let (why, advice) = if !facts.proc {
+                (
+                    "user ids are mapped in /proc, and where the host's is covered in part commands have none",
+                    "use a container whose own /proc is whole, or leave out nested_namespaces",
+                )
+            } else if privileged {
+                (
+                    "user ids are mapped in /proc, which commands of user id 0 only read",
+                    "run it as an ordinary user, or leave out nested_namespaces",
+                )
+            } else {
+                ("", "")
+            };
+            if !why.is_empty() {
+                let (why, advice) = (why.to_owned(), advice.to_owned());
+                return Err(Unavailable::NestedNamespaces { why, advice });
+            }
         }
         let mut more = surroundings::rules(&policy.tree, facts, privileged);
         more.extend(

@@ -7,12 +7,17 @@ mod common;
 
 use std::fs;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use common::Fixture;
 use ringfence::{Clause, Discharge, ExecutorError, Guard, NestedNamespaces, ProfileConfig, Unavailable};
 
 const PYTHON: &str = "/usr/bin/python3";
 const SCRIPT: &str = include_str!("nested/namespaces.py");
+/// What the last test is when it attacks: `rounds` of processes that do so `once`.
+const ATTACK: &str = "RINGFENCE_TEST_ATTACK";
+const ROUNDS: usize = 1_500;
 
 /// What they are for.
 const USES: &[&str] = &[
@@ -58,7 +63,7 @@ fn commands_make_namespaces_and_gain_nothing() {
     let config = allowing(&fixture);
     if rustix::process::geteuid().is_root() {
         let refused = fixture.set_with(&config).executor("a").unwrap_err();
-        let ExecutorError::Unavailable(Unavailable::NestedNamespaces { why }) = refused else {
+        let ExecutorError::Unavailable(Unavailable::NestedNamespaces { why, .. }) = refused else {
             panic!("{refused}");
         };
         assert!(why.contains("user id 0"), "{why}");
@@ -110,4 +115,72 @@ fn commands_make_namespaces_and_gain_nothing() {
     let inner = workspace.join("jail").join(workspace.strip_prefix("/").unwrap());
     assert!(inner.join("made").exists());
     assert!(!workspace.join(".vscode").exists() && workspace.join(".git/config").exists());
+}
+
+/// A path is looked up in the root that its caller has then, not in one that it had.
+#[test]
+fn nothing_is_made_outside_of_a_root_that_is_entered_meanwhile() {
+    match std::env::var(ATTACK).as_deref() {
+        Ok("once") => return enter_a_root_while_a_name_is_made(),
+        Ok(_) => return println!("made {}", made_outside()),
+        Err(_) => {}
+    }
+    if rustix::process::geteuid().is_root() {
+        common::skip("roots", "nested namespaces are refused to user id 0");
+        return;
+    }
+    let fixture = furnished();
+    fs::create_dir(fixture.path("jail/a")).unwrap();
+    let program = fixture.path("attacker");
+    fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    let set = fixture.set_with(&allowing(&fixture));
+    let executor = set.executor("a").unwrap();
+    let command = executor
+        .command("/usr/bin/unshare")
+        .args(["--user", "--map-root-user"])
+        .arg(&program)
+        .args([
+            "--nocapture",
+            "--exact",
+            "nothing_is_made_outside_of_a_root_that_is_entered_meanwhile",
+        ])
+        .env(ATTACK, "rounds");
+    let outcome = command.output().unwrap();
+    let said = outcome.stdout.to_text();
+    assert!(outcome.success(), "{said}{}", outcome.stderr.to_text());
+    assert!(said.contains("made 0\n"), "{said}");
+}
+
+/// How often something came to be outside.
+fn made_outside() -> usize {
+    let attack = |_: &usize| {
+        let mut once = Command::new(std::env::current_exe().unwrap());
+        once.args(std::env::args().skip(1)).env(ATTACK, "once");
+        assert!(once.output().unwrap().status.success());
+        fs::remove_dir("outside").is_ok()
+    };
+    (0..ROUNDS).filter(attack).count()
+}
+
+/// One thread climbs as far as the root lets it; the other one enters a root in which nothing is above.
+fn enter_a_root_while_a_name_is_made() {
+    let (began, over) = (AtomicBool::new(false), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            began.store(true, Ordering::Release);
+            while !over.load(Ordering::Acquire) {
+                let _ = fs::create_dir("../../outside");
+            }
+        });
+        while !began.load(Ordering::Acquire) {
+            std::hint::spin_loop();
+        }
+        // At another moment of the other thread's each time.
+        let delay = std::process::id().wrapping_mul(2_654_435_761) % 20_000;
+        (0..delay).for_each(|_| std::hint::spin_loop());
+        rustix::process::chroot("jail").unwrap();
+        std::env::set_current_dir("/a").unwrap();
+        std::thread::sleep(Duration::from_micros(200));
+        over.store(true, Ordering::Release);
+    });
 }

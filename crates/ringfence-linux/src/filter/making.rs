@@ -32,15 +32,23 @@ static ADOPTION: Check = {
         otherwise: &ALLOW,
     }
 };
-static SISTER: Check = {
+static CHILD: Check = {
     const CLONE_PARENT: u32 = 0x8000;
     Check::AnyBit {
         argument: 0,
-        mask: CLONE_PARENT,
+        mask: CLONE_PARENT | CLONE_NEWPID,
         then: &ASK,
         otherwise: &ALLOW,
     }
 };
+/// Process 1 of a pid namespace is such a parent.
+static PROCESSES: Check = Check::AnyBit {
+    argument: 0,
+    mask: CLONE_NEWPID,
+    then: &ASK,
+    otherwise: &ALLOW,
+};
+const CLONE_NEWPID: u32 = 0x2000_0000;
 
 const fn entry(
     name: &'static str,
@@ -81,5 +89,6 @@ pub(super) const ENTRIES: &[Entry] = &[
     // It makes names for nobody who has confined itself further.
     entry("landlock_restrict_self", Some(446), Some(446), &ASK),
     entry("prctl", Some(157), Some(167), &ADOPTION),
-    entry("clone", Some(56), Some(220), &SISTER),
+    entry("clone", Some(56), Some(220), &CHILD),
+    entry("unshare", Some(272), Some(97), &PROCESSES),
 ];

@@ -55,8 +55,7 @@ impl Entry {
 /// have been read.
 pub(crate) const LAST_REVIEWED: u32 = 469;
 
-/// Rows that do not hold for a command that may make namespaces. The one of `clone3` does: what can't be seen in its flags is
-/// not asked for by whoever knows `clone`.
+/// Rows that do not hold for a command that may make namespaces. `clone3` stays missing: C libraries fall back to `clone`.
 pub(crate) const MAKE_NAMESPACES: [&str; 2] = ["clone", "unshare"];
 
 /// First number of the x32 calls, which share the x86-64 audit number.

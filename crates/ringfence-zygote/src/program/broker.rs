@@ -69,19 +69,18 @@ impl<'a> Broker<'a> {
         let text = || sys::map(PATH_BYTES, None);
         let own = sys::umask(0);
         sys::umask(own);
-        let mut layers = Layers::new(target.cast_unsigned());
-        if nested {
-            // Process 1 of a pid namespace does.
-            layers.adopt();
-        }
-        let root =
-            || sys::open(Path::new(b"/\0"), sys::O_PATH | sys::O_CLOEXEC).and_then(|root| sys::site(&root));
+        let root = if nested {
+            let root = sys::open(Path::new(b"/\0"), sys::O_PATH | sys::O_CLOEXEC)?;
+            Some(sys::site(&root)?.mount)
+        } else {
+            None
+        };
         Ok(Some(Self {
             listener,
             guards,
             umask: Umask::Same(own),
-            layers,
-            root: nested.then(root).transpose()?.map(|root| root.mount),
+            layers: Layers::new(target.cast_unsigned()),
+            root,
             texts: [text()?, text()?],
         }))
     }
@@ -101,27 +100,21 @@ impl<'a> Broker<'a> {
 
     /// What a call gets; nothing where the kernel is to see to it.
     fn answer(&mut self, call: &Call) -> Option<Answer> {
-        let caller = Caller(call.thread);
+        let caller = Caller::new(call.thread, self.root);
         match wanted::of(call)? {
-            Asked::Name(_) if self.layers.may_hold(&caller) || !self.shares_root(&caller) => {}
-            Asked::Name(wanted) => return self.name(&caller, wanted),
-            // They are the caller's own to do.
+            Asked::Name(wanted) => {
+                // In this order: then it was this caller who was asked about, not who has its number now.
+                let is_outside =
+                    !self.layers.may_be_inside(&caller) && sys::still_waits(&self.listener, call);
+                return is_outside.then(|| self.name(&caller, wanted))?;
+            }
+            // What follows the kernel does; here it is remembered.
             Asked::Umask { mask } => self.umask = self.umask.after(mask),
             Asked::Layer => self.layers.enter(&caller),
             Asked::Adoption => self.layers.adopt(),
             Asked::Sister => self.layers.give_away(&caller),
         }
         None
-    }
-
-    /// Whether a path leads the caller where it leads this process.
-    fn shares_root(&self, caller: &Caller) -> bool {
-        let is_it = |own| {
-            caller
-                .root()
-                .is_some_and(|root| root.is_root && root.mount == own)
-        };
-        self.root.is_none_or(is_it)
     }
 
     /// What a call that makes a name gets.

@@ -12,6 +12,7 @@ pub(crate) type Result<T> = core::result::Result<T, Errno>;
 
 pub(crate) const EPERM: Errno = 1;
 pub(crate) const ENOENT: Errno = 2;
+pub(crate) const ESRCH: Errno = 3;
 pub(crate) const ENXIO: Errno = 6;
 pub(crate) const EINTR: Errno = 4;
 pub(crate) const E2BIG: Errno = 7;

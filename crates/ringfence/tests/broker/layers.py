@@ -7,6 +7,7 @@ LIBC.syscall.restype = ctypes.c_long
 CREATE_RULESET, RESTRICT_SELF = 444, 446
 CLONE = 56 if os.uname().machine == "x86_64" else 220
 CLONE_PARENT, SIGCHLD = 0x8000, 17
+CLONE_NEWUSER, CLONE_NEWPID = 0x10000000, 0x20000000
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 # READ_FILE, MAKE_REG and MAKE_DIR.
 HANDLED = ctypes.c_uint64(1 << 2 | 1 << 8 | 1 << 7)
@@ -99,7 +100,15 @@ child(lambda: child(lambda: make("nephew")))
 for _ in range(200):
     child(restricted(lambda: None))
 make("after many")
-if WAY == "sister":
+def in_a_namespace(work):
+    """Does it in a grandchild that becomes a child of process 1 of a pid namespace."""
+    assert LIBC.unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0
+    child(lambda: child(restricted(lambda: parentless(work))))
+
+
+if WAY == "namespace":
+    child(lambda: in_a_namespace(lambda: make("adopted")))
+elif WAY == "sister":
     child(lambda: child(restricted(lambda: sister(lambda: make("sister")))))
 else:
     child(lambda: adopted(lambda: make("adopted")))

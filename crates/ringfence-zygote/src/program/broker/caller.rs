@@ -3,12 +3,19 @@
 use super::path::{Text, number, place};
 use super::wanted::At;
 use super::{Fd, Path, Place, sys};
-use crate::body::sys::Site;
 
-/// The thread.
-pub(super) struct Caller(pub(super) u32);
+pub(super) struct Caller {
+    /// The thread, or another process that is asked about.
+    thread: u32,
+    /// The mount that must be its root, where some have another one.
+    root: Option<u64>,
+}
 
 impl Caller {
+    pub(super) const fn new(thread: u32, root: Option<u64>) -> Self {
+        Self { thread, root }
+    }
+
     /// The place that a path means to the caller.
     pub(super) fn place<'t>(&self, (at, path): At, text: &'t mut [u8]) -> Option<Place<'t>> {
         let length = self.read_text(path, text)?;
@@ -27,7 +34,7 @@ impl Caller {
         const USUAL: usize = 256;
         for most in [USUAL, to.len()] {
             let to = to.get_mut(..most)?;
-            let count = sys::read_memory(self.0, address, to).ok()?;
+            let count = sys::read_memory(self.thread, address, to).ok()?;
             let end = to.get(..count)?.iter().position(|byte| *byte == 0);
             if let Some(end) = end {
                 return Some(end + 1);
@@ -42,7 +49,7 @@ impl Caller {
         /// Of `struct sockaddr_un`.
         const MOST: usize = 110;
         let bytes = to.get_mut(..length).filter(|bytes| bytes.len() <= MOST)?;
-        if sys::read_memory(self.0, address, bytes).ok()? != length {
+        if sys::read_memory(self.thread, address, bytes).ok()? != length {
             return None;
         }
         let path = bytes.strip_prefix(&AF_UNIX)?;
@@ -55,16 +62,22 @@ impl Caller {
 
     /// Where a path begins; within, nothing for the root, which is this process's as well.
     pub(super) fn base(&self, at: i32, path: &[u8]) -> Option<Option<Fd>> {
-        match path.first() {
-            Some(b'/') => Some(None),
-            _ if at == sys::CWD => self.open(b"/cwd", None).map(Some),
-            _ => self.descriptor(at).map(Some),
-        }
+        let base = match path.first() {
+            Some(b'/') => None,
+            _ if at == sys::CWD => Some(self.open(b"/cwd", None)?),
+            _ => Some(self.descriptor(at)?),
+        };
+        // Last: who enters another root first, and then a directory there, is seen.
+        self.shares_root().then_some(base)
     }
 
-    /// Where its absolute paths begin.
-    pub(super) fn root(&self) -> Option<Site> {
-        sys::site(&self.open(b"/root", None)?).ok()
+    /// Whether a path leads the caller where it leads this process.
+    fn shares_root(&self) -> bool {
+        let is_it = |own| {
+            let root = self.open(b"/root", None).and_then(|root| sys::site(&root).ok());
+            root.is_some_and(|root| root.is_root && root.mount == own)
+        };
+        self.root.is_none_or(is_it)
     }
 
     /// What a descriptor of the caller's is open for.
@@ -74,7 +87,7 @@ impl Caller {
 
     /// A descriptor of our own for the same open file.
     pub(super) fn take_descriptor(&self, number: i32) -> Option<Fd> {
-        let of_thread = sys::take_descriptor_of_thread(self.0, number);
+        let of_thread = sys::take_descriptor_of_thread(self.thread, number);
         let of_process = || sys::take_descriptor(self.process()?, number).ok();
         let taken = of_thread.ok().or_else(of_process)?;
         // A thread may have a table of its own, of which older kernels know nothing.
@@ -92,6 +105,14 @@ impl Caller {
         self.value(b"Tgid:\t", 10)
     }
 
+    /// Whether there is no such process any more; where that can't be told, there is.
+    pub(super) fn is_gone(&self) -> bool {
+        matches!(
+            sys::open(self.directory().end(), sys::O_PATH | sys::O_CLOEXEC),
+            Err(sys::ENOENT | sys::ESRCH)
+        )
+    }
+
     /// The process whose child it is.
     pub(super) fn parent(&self) -> Option<u32> {
         self.value(b"PPid:\t", 10)
@@ -102,6 +123,7 @@ impl Caller {
         let mut path = self.directory();
         path.push(b"/status");
         let file = sys::open(path.end(), sys::O_CLOEXEC).ok()?;
+        // The process whose child it is comes seventh, within 200 bytes, since a name has 15.
         let mut start = [0; 256];
         let count = sys::read(file.raw(), &mut start).ok()?;
         // What could end a line in the name of the program is written as `\n`.
@@ -123,7 +145,7 @@ impl Caller {
     fn directory(&self) -> Text {
         let mut path = Text::new();
         path.push(b"/proc/");
-        path.push_number(self.0);
+        path.push_number(self.thread);
         path
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Layers {
 /// What is known of all who are inside.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// There is nobody; whether somebody adopts children that it has not made.
+    /// There is nobody. `adopted` tells whether somebody may adopt children of others.
     Nobody { adopted: bool },
     /// They descend from those that are listed, or from nobody who is left.
     Descendants,
@@ -39,10 +39,12 @@ impl Layers {
 
     /// Somebody enters a domain.
     pub(super) fn enter(&mut self, caller: &Caller) {
-        let listed = caller.process().is_some_and(|process| self.list(process));
-        self.known = match self.known {
-            Known::Nobody { adopted: false } | Known::Descendants if listed => Known::Descendants,
-            _ => Known::Nothing,
+        let can_be_told = matches!(self.known, Known::Nobody { adopted: false } | Known::Descendants);
+        let is_listed = can_be_told && caller.process().is_some_and(|process| self.list(process));
+        self.known = if is_listed {
+            Known::Descendants
+        } else {
+            Known::Nothing
         };
     }
 
@@ -52,7 +54,7 @@ impl Layers {
         }
         if !self.inside.contains(&0) {
             for slot in &mut self.inside {
-                if Caller(*slot).parent().is_none() {
+                if process_of(*slot).is_gone() {
                     *slot = 0;
                 }
             }
@@ -71,13 +73,13 @@ impl Layers {
 
     /// Somebody makes a child that is its parent's.
     pub(super) fn give_away(&mut self, caller: &Caller) {
-        if self.may_hold(caller) {
+        if self.may_be_inside(caller) {
             self.known = Known::Nothing;
         }
     }
 
     /// Whether the caller may be in a domain of its own.
-    pub(super) fn may_hold(&self, caller: &Caller) -> bool {
+    pub(super) fn may_be_inside(&self, caller: &Caller) -> bool {
         match self.known {
             Known::Nobody { .. } => false,
             Known::Nothing => true,
@@ -88,6 +90,7 @@ impl Layers {
     /// Whether nobody from the caller up to the command's own process is listed; nothing where somebody is gone.
     fn is_outside(&self, caller: &Caller) -> Option<bool> {
         let mut process = caller.process()?;
+        let mut parent = process_of(process).parent()?;
         for _ in 0..DEEPEST {
             if self.inside.contains(&process) {
                 return Some(false);
@@ -95,8 +98,20 @@ impl Layers {
             if process == self.target {
                 return Some(true);
             }
-            process = Caller(process).parent().filter(|parent| *parent > 1)?;
+            if parent <= 1 {
+                return None;
+            }
+            let next = process_of(parent).parent()?;
+            // Where it has ended meanwhile, another one may have its number.
+            if process_of(process).parent()? != parent {
+                return None;
+            }
+            (process, parent) = (parent, next);
         }
         None
     }
+}
+
+const fn process_of(id: u32) -> Caller {
+    Caller::new(id, None)
 }

@@ -63,11 +63,15 @@ pub(super) fn of(call: &Call) -> Option<Asked> {
     match call.number {
         number::UMASK => usize::try_from(a & 0o777).ok().map(|mask| Asked::Umask { mask }),
         number::LANDLOCK_RESTRICT_SELF => Some(Asked::Layer),
-        number::PRCTL => Some(Asked::Adoption),
+        number::PRCTL | number::UNSHARE => Some(Asked::Adoption),
+        number::CLONE if a & CLONE_NEWPID != 0 => Some(Asked::Adoption),
         number::CLONE => Some(Asked::Sister),
         _ => name(call).map(Asked::Name),
     }
 }
+
+/// Process 1 of a pid namespace adopts whoever loses its parent there.
+const CLONE_NEWPID: u64 = 0x2000_0000;
 
 fn name(call: &Call) -> Option<Wanted> {
     let [a, b, c, d, e, _] = call.arguments;
@@ -198,6 +202,7 @@ mod number {
     pub(super) const MKNOD: i32 = 133;
     pub(super) const PRCTL: i32 = 157;
     pub(super) const OPENAT: i32 = 257;
+    pub(super) const UNSHARE: i32 = 272;
     pub(super) const MKDIRAT: i32 = 258;
     pub(super) const MKNODAT: i32 = 259;
     pub(super) const RENAMEAT: i32 = 264;
@@ -217,6 +222,7 @@ mod number {
     pub(super) const LINKAT: i32 = 37;
     pub(super) const RENAMEAT: i32 = 38;
     pub(super) const OPENAT: i32 = 56;
+    pub(super) const UNSHARE: i32 = 97;
     pub(super) const UMASK: i32 = 166;
     pub(super) const PRCTL: i32 = 167;
     pub(super) const BIND: i32 = 200;

@@ -59,6 +59,12 @@ pub(crate) fn next_call(listener: &Fd) -> Result<Call> {
     Ok(taken)
 }
 
+/// Whether a call still waits, so that its thread is the one that made it.
+pub(crate) fn still_waits(listener: &Fd, of: &Call) -> bool {
+    const ID_VALID: usize = 0x4008_2102;
+    call(nr::IOCTL, &[int(listener.raw()), ID_VALID, ptr(&of.id)]).is_ok()
+}
+
 /// Answers a call. Whoever has ended meanwhile needs no answer.
 pub(crate) fn answer(listener: &Fd, to: &Call, answer: Answer) {
     let (value, error, continues) = match answer {
